@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines.atomic import atomic_file
-from discreet.kinds.blocks import Block, Code, Figure, Paragraph, Section, Table
+from discreet.kinds.blocks import Block, Code, Figure, Paragraph, Section, TableBlock
 from discreet.report.page import page
 from discreet.report.pictures import encoded, untitled, write_picture
 
@@ -75,7 +75,7 @@ class Page:
             Figure(
                 title,
                 note,
-                table=Table(columns, shown, title, numbers),
+                table=TableBlock(columns, shown, title, numbers),
                 files=[f"{name}.csv", f"{name}.md"],
             )
         )

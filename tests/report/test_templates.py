@@ -31,7 +31,7 @@ from discreet.report.theme import altair_chart, picture
 SOURCE = Path(discreet.__file__).parent
 TEMPLATES = sorted(path.name for path in Path(str(files("discreet.report") / "templates")).iterdir())
 BAD = "".join(EVIL) + "\u0007"
-TABLE = blocks.Table((BAD, BAD), [(BAD, BAD)], BAD)
+TABLE = blocks.TableBlock((BAD, BAD), [(BAD, BAD)], BAD)
 FIGURE = blocks.Figure(BAD, BAD, {"description": BAD, "data": {"values": [{"x": BAD}]}}, TABLE)
 BLOCKS: dict[type[blocks.Block], blocks.Block] = {
     blocks.Section: blocks.Section("plain", BAD, BAD, [blocks.Paragraph(BAD)]),
@@ -39,14 +39,14 @@ BLOCKS: dict[type[blocks.Block], blocks.Block] = {
     blocks.Paragraph: blocks.Paragraph(BAD, BAD),
     blocks.Bullets: blocks.Bullets([BAD]),
     blocks.Code: blocks.Code(BAD),
-    blocks.Table: TABLE,
+    blocks.TableBlock: TABLE,
     blocks.Definitions: blocks.Definitions([(BAD, BAD)], BAD),
     blocks.Tiles: blocks.Tiles([(BAD, BAD, BAD)]),
     blocks.Cards: blocks.Cards([(BAD, BAD, BAD, BAD)]),
     blocks.Legend: blocks.Legend([(BAD, BAD)]),
     blocks.Figure: FIGURE,
     blocks.Grid: blocks.Grid(BAD, [FIGURE] * 9),
-    blocks.Verdict: blocks.Verdict(BAD, BAD, BAD, [(BAD, [(BAD, BAD, BAD)])], BAD),
+    blocks.VerdictBlock: blocks.VerdictBlock(BAD, BAD, BAD, [(BAD, [(BAD, BAD, BAD)])], BAD),
     blocks.Messages: blocks.Messages([(BAD, 90)], [(90, 330, 210, 82, BAD)], 420, 160),
 }
 

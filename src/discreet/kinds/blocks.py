@@ -13,7 +13,7 @@ class Block:
     @property
     def kind(self) -> str:
         """The name of the macro that shows it."""
-        return type(self).__name__.lower()
+        return type(self).__name__.removesuffix("Block").lower()
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +59,7 @@ class Code(Block):
 
 
 @dataclass(frozen=True, repr=False)
-class Table(Block):
+class TableBlock(Block):
     """A table whose first column names the row; ``numbers``: whether all other cells are numbers."""
 
     head: Sequence[str]
@@ -108,7 +108,7 @@ class Figure(Block):
     title: str
     text: str = ""
     spec: dict[str, Any] | None = None
-    table: Table | None = None
+    table: TableBlock | None = None
     image: str = ""
     description: str = ""
     files: Sequence[str] = ()
@@ -124,7 +124,7 @@ class Grid(Block):
 
 
 @dataclass(frozen=True, repr=False)
-class Verdict(Block):
+class VerdictBlock(Block):
     """The verdict in a word: the guarantee in a sentence, the measures of each part, and what was judged.
 
     ``look``, and the first of each part, is the CSS class of the word.

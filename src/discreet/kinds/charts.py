@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.percentages import percent
-from discreet.kinds.blocks import Figure, Table
+from discreet.kinds.blocks import Figure, TableBlock
 
 if TYPE_CHECKING:
     from discreet.kinds.distributions import Bars
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Shares:
+class ShareBars:
     """One bar for each label, from 0 to 100%; ``name`` is what labels are, ``unit`` what shares are of."""
 
     title: str
@@ -30,7 +30,7 @@ class Shares:
 
 
 @dataclass(frozen=True, repr=False)
-class ClassSizes:
+class ClassSizeBars:
     """How many rows or people are in classes of each size, before and after."""
 
     labels: Sequence[str]
@@ -77,8 +77,8 @@ def share_figure(
     text: str = "",
 ) -> Figure:
     """Return one bar for each label with the table behind it; ``head`` names labels and shares."""
-    table = Table(head, share_rows(labels, shares))
-    return Figure(title, text, chart=Shares(title, *head, labels, shares), table=table)
+    table = TableBlock(head, share_rows(labels, shares))
+    return Figure(title, text, chart=ShareBars(title, *head, labels, shares), table=table)
 
 
 def share_rows(labels: Iterable[str], *shares: Iterable[float]) -> list[tuple[str, ...]]:

@@ -9,7 +9,14 @@ from typing import Any
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError
 from discreet.kinds.basket_estimates import Curve
-from discreet.kinds.charts import ClassSizes, Distribution, LatticeNodes, Matrices, SensitiveShares, Shares
+from discreet.kinds.charts import (
+    ClassSizeBars,
+    Distribution,
+    LatticeNodes,
+    Matrices,
+    SensitiveShares,
+    ShareBars,
+)
 from discreet.kinds.nodes import Nodes
 from discreet.report.basket_pictures import kl_curve, matrices
 from discreet.report.theme import PAGE, altair_chart, page_chart
@@ -37,7 +44,7 @@ def drawn(chart: object) -> dict[str, Any]:
 
 
 @drawn.register
-def _class_sizes(chart: ClassSizes) -> dict[str, Any]:
+def _class_sizes(chart: ClassSizeBars) -> dict[str, Any]:
     unit = chart.unit
     description = f"Share of {unit} by the size of their class, before and after."
     rows = _pairs(chart.labels, chart.before, chart.after)
@@ -45,7 +52,7 @@ def _class_sizes(chart: ClassSizes) -> dict[str, Any]:
 
 
 @drawn.register
-def _shares(chart: Shares) -> dict[str, Any]:
+def _shares(chart: ShareBars) -> dict[str, Any]:
     import altair as alt
 
     rows = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
+from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, TableBlock, Tiles
 from discreet.kinds.formatting import counted
 from discreet.parties.network.running import Outcome
 from discreet.parties.transcript import FrameShape, MeterStep
@@ -83,7 +83,7 @@ def _guarantee(outcome: Outcome) -> Section:
         [
             Paragraph(str(session.protocol.verdict(session.names))),
             *([Bullets(outcome.cautions)] if outcome.cautions else []),
-            Table(("Parameter", "Value"), rows, "Public parameters of the session"),
+            TableBlock(("Parameter", "Value"), rows, "Public parameters of the session"),
         ],
     )
 
@@ -105,7 +105,7 @@ def _revealed(outcome: Outcome) -> Section:
     content: list[Block] = [Bullets(leaks) if leaks else Paragraph("Nothing.")]
     if outcome.revealed:
         rows = [(key, parameter_text(value)) for key, value in outcome.to_dict()["revealed"].items()]
-        content.append(Table(("Fact", "Value"), rows, "Facts revealed to every party"))
+        content.append(TableBlock(("Fact", "Value"), rows, "Facts revealed to every party"))
     text = "What a party learns beyond its output, as the protocol declares it."
     return Section("leakage", "What the run reveals", text, content)
 
@@ -130,7 +130,7 @@ def _cost(outcome: Outcome) -> Section:
     ]
     head = ("MeterStep", "Rounds", "Bytes sent", "Bytes received", "Elapsed, s", "CPU, s")
     text = "Each step of the protocol, all its rounds together."
-    return Section("cost", "Cost", text, [Table(head, rows, "Cost", numbers=True)])
+    return Section("cost", "Cost", text, [TableBlock(head, rows, "Cost", numbers=True)])
 
 
 def _by_name(steps: list[MeterStep]) -> Iterator[MeterStep]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.guarantees import NoValueDisclosed
-from discreet.kinds.blocks import Section, Table, Tiles
+from discreet.kinds.blocks import Section, TableBlock, Tiles
 from discreet.kinds.charts import share_figure
 from discreet.kinds.formatting import counted, number
 from discreet.kinds.sections.guarantee import guarantee, headline
@@ -105,7 +105,7 @@ def _log(history: Sequence[Asked]) -> Section:
     ]
     text = "" if len(latest) == len(history) else f"The latest {_MAX_STATEMENTS} of {len(history):,}."
     head = ("Entry", "Time", "User", "Statement", "Outcome")
-    return Section("log", "Log", text, [Table(head, rows, "Log, latest first")])
+    return Section("log", "Log", text, [TableBlock(head, rows, "Log, latest first")])
 
 
 def _shortened(sql: str) -> str:
@@ -122,4 +122,4 @@ def _configuration(vault: Vault) -> Section:
         ("Histories", "one for all users" if config.pooled else "one for each user"),
         ("Missing values", "public" if config.nulls == "public" else "none"),
     ]
-    return Section("vault", "Vault", "", [Table(("Property", "Value"), rows, "Vault")])
+    return Section("vault", "Vault", "", [TableBlock(("Property", "Value"), rows, "Vault")])

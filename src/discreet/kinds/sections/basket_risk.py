@@ -13,7 +13,7 @@ from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.kinds.basket_estimates import kl_curve_of
 from discreet.kinds.baskets import PublicBasketFigures
-from discreet.kinds.blocks import Figure, Section, Table
+from discreet.kinds.blocks import Figure, Section, TableBlock
 from discreet.kinds.charts import Matrices
 from discreet.measure import BasketRisk, Reidentification
 
@@ -46,7 +46,7 @@ def _matrix(baskets: Baskets, grids: tuple[FloatArray, FloatArray] | None) -> Se
                 "Left, baskets in any order and items by name; right, baskets in band order and items along the band. "
                 "The closer the color to the band, the better groups of neighbors preserve which items occur together.",
                 chart=Matrices(grids),
-                table=Table(head, rows),
+                table=TableBlock(head, rows),
             )
         ],
     )
@@ -72,7 +72,7 @@ def _estimates(release: Release) -> Section | None:
                 "of items, with two standard errors. Totals alone: if only the number of baskets with each sensitive "
                 "item had been published.",
                 chart=curve,
-                table=Table(("Items", "This release", "Standard error", "Totals alone"), rows),
+                table=TableBlock(("Items", "This release", "Standard error", "Totals alone"), rows),
             )
         ],
     )
@@ -91,7 +91,9 @@ def generalized(release: Release) -> Section:
         "over all entries of the baskets (normalized certainty penalty)."
     )
     head = ("A published item covers", "Published items", "Items")
-    return Section("items", "Generalized items", text, [Table(head, rows, "Published items")] if rows else [])
+    return Section(
+        "items", "Generalized items", text, [TableBlock(head, rows, "Published items")] if rows else []
+    )
 
 
 def risk(risks: BasketRisk) -> Section:
@@ -112,7 +114,7 @@ def risk(risks: BasketRisk) -> Section:
         text += "After, the attacker knows published items."
     head = ("Known items", "Identified, before", "Identified, after", "Unique, before", "Unique, after")
     return Section(
-        "risk", "Re-identification risk", text, [Table(head, rows, "Probability of identification")]
+        "risk", "Re-identification risk", text, [TableBlock(head, rows, "Probability of identification")]
     )
 
 
@@ -126,7 +128,7 @@ def risk_left(figures: PublicBasketFigures) -> Section:
             f"{percent(tie.highest)}, on average {percent(tie.mean)}."
         )
     rows = [(str(released.r), _chance(released), _unique(released)) for released in figures.risk]
-    table = Table(("Known items", "Identified", "Unique"), rows, "Probability of identification")
+    table = TableBlock(("Known items", "Identified", "Unique"), rows, "Probability of identification")
     return Section("risk", "Remaining re-identification risk", text, [table])
 
 

@@ -10,7 +10,7 @@ from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.kinds import charts
 from discreet.kinds.baskets import PublicBasketFigures
-from discreet.kinds.blocks import Block, Code, Section, Table, Tiles
+from discreet.kinds.blocks import Block, Code, Section, TableBlock, Tiles
 from discreet.kinds.formatting import counted, number
 from discreet.kinds.sections import basket_risk
 
@@ -86,8 +86,8 @@ def groups(data: GroupedBaskets) -> Section:
         "Baskets of a group keep their ordinary items; which of them holds a sensitive item is not published. The "
         "largest group usually contains the baskets that were not needed to hide a sensitive one.",
         [
-            Table(("Baskets in the group", "Groups", "Baskets", "Share"), rows, "Sizes of groups"),
-            Table(("Privacy degree", "Groups", "Baskets"), _degree_rows(data), "Degrees of groups"),
+            TableBlock(("Baskets in the group", "Groups", "Baskets", "Share"), rows, "Sizes of groups"),
+            TableBlock(("Privacy degree", "Groups", "Baskets"), _degree_rows(data), "Degrees of groups"),
         ],
     )
 
@@ -139,7 +139,7 @@ def sensitive_items(data: GroupedBaskets) -> Section:
         "Sensitive items",
         "How often each occurs in published baskets is published exactly. The last column is the highest probability "
         f"with which anyone can be linked to it from the published groups and counts.{more}",
-        [Table(("Item", "Baskets", "Share", "Groups", "Highest probability"), rows, "Sensitive items")],
+        [TableBlock(("Item", "Baskets", "Share", "Groups", "Highest probability"), rows, "Sensitive items")],
     )
 
 
@@ -169,7 +169,7 @@ def precision(data: GroupedBaskets) -> Section:
         "What is exact, and what is estimated",
         "Patterns of ordinary items are exact. A pattern with a sensitive item is estimated; the more similar the "
         "baskets of a group, the better the estimate.",
-        [Table(("Figure", "Precision"), rows, "What is exact and what is estimated")],
+        [TableBlock(("Figure", "Precision"), rows, "What is exact and what is estimated")],
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.kinds import charts
-from discreet.kinds.blocks import Figure, Section, Table
+from discreet.kinds.blocks import Figure, Section, TableBlock
 from discreet.kinds.formatting import counted, number
 from discreet.kinds.nodes import BORDER, CHOSEN, Nodes, nodes_of
 from discreet.measure import Loss
@@ -38,7 +38,7 @@ def cost(loss: Loss) -> Section:
                 columns,
                 [loss.columns[name] for name in columns],
             ),
-            Table(("Measure", "Value"), measures, "Total loss"),
+            TableBlock(("Measure", "Value"), measures, "Total loss"),
         ],
     )
 
@@ -59,7 +59,7 @@ def lattice(release: Release) -> Section | None:
                 "Hover over a node for its levels; click a legend entry to see only that kind; drag to move, scroll "
                 "with Shift to zoom, double-click to reset.",
                 chart=charts.LatticeNodes(nodes, measure),
-                table=Table(("Levels", measure, "Mean risk", "Suppressed"), _rows(nodes)),
+                table=TableBlock(("Levels", measure, "Mean risk", "Suppressed"), _rows(nodes)),
             )
         ],
     )

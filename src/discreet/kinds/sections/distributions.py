@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.kinds import charts
-from discreet.kinds.blocks import Figure, Grid, Legend, Section, Table
+from discreet.kinds.blocks import Figure, Grid, Legend, Section, TableBlock
 from discreet.kinds.distributions import Bars, before_and_after, first_rows, released_shares, sensitive_bars
 from discreet.kinds.sections.risk import BEFORE_AND_AFTER, min_people
 
@@ -27,7 +27,7 @@ def examples(release: Release) -> Section | None:
         cells = list(zip(names, *cells, strict=True))
         names = ["Column", *(f"Row {at}" for at in range(1, len(rows) + 1))]
     text = f"The first {len(rows)} rows of the released data, which are in random order."
-    return Section("examples", "Example rows", text, [Table(names, cells, "Examples")])
+    return Section("examples", "Example rows", text, [TableBlock(names, cells, "Examples")])
 
 
 def released(release: Release) -> Section:
@@ -62,7 +62,9 @@ def _compared(bars: Bars | None, name: str) -> Figure:
         name,
         f"The two distributions overlap by {percent(bars.overlap)}.{_omitted(bars)}",
         chart=charts.Distribution(bars),
-        table=Table(("Value", "Before", "After"), charts.share_rows(bars.labels, bars.before, bars.after)),
+        table=TableBlock(
+            ("Value", "Before", "After"), charts.share_rows(bars.labels, bars.before, bars.after)
+        ),
     )
 
 
@@ -81,7 +83,7 @@ def sensitive(release: Release) -> Section | None:
             figures.append(_compared(None, name))
             continue
         rows = charts.share_rows(bars.labels, bars.before, bars.after)
-        table = Table(("Value", "In the release", "Highest in a class"), rows)
+        table = TableBlock(("Value", "In the release", "Highest in a class"), rows)
         figures.append(Figure(name, _omitted(bars).strip(), chart=charts.SensitiveShares(bars), table=table))
     return Section(
         "sensitive",

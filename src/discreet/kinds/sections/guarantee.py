@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.core import verdict as judged
 from discreet.core.guarantee import Guarantee
 from discreet.core.release import Release
-from discreet.kinds.blocks import Bullets, Section, Verdict
+from discreet.kinds.blocks import Bullets, Section, VerdictBlock
 from discreet.kinds.formatting import counted, number, required
 
 _BASES = {
@@ -16,13 +16,13 @@ _BASES = {
 }
 
 
-def guarantee(stated: Guarantee, verdict: judged.Verdict, *, checked: str | None = None) -> Verdict:
+def guarantee(stated: Guarantee, verdict: judged.Verdict, *, checked: str | None = None) -> VerdictBlock:
     """Return the guarantee and its verdict; ``checked`` says what was checked, where it is not rows in classes."""
     parts = [(_look(part), _measures(part)) for part in verdict.parts or (verdict,)]
     checked = checked or (
         f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were checked."
     )
-    return Verdict(
+    return VerdictBlock(
         verdict.word, _look(verdict), stated.describe(), parts, f"{_BASES[verdict.basis]} {checked}"
     )
 

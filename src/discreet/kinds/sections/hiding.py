@@ -13,7 +13,7 @@ from discreet import __version__
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.kinds.blocks import Block, Section, Table, Tiles
+from discreet.kinds.blocks import Block, Section, TableBlock, Tiles
 from discreet.kinds.formatting import number
 from discreet.kinds.hidden_rules import RuleCounts
 from discreet.kinds.sections.guarantee import guarantee as verdict_of
@@ -66,7 +66,7 @@ def _rules(release: Release, rules: Sequence[RuleCounts]) -> Section:
         "rules",
         "Hidden rules",
         f"For the owner only. A rule is hidden by a support of {hidden}.",
-        [Table(head, rows, "Sensitive rules")],
+        [TableBlock(head, rows, "Sensitive rules")],
     )
 
 
@@ -86,7 +86,7 @@ def _cost(quality: HidingQuality) -> Section:
         "cost",
         "Side effects",
         "Itemsets and rules mined from the original and from the released data at the thresholds, compared.",
-        [Table(("Measure", "Value"), rows, "Side effects")],
+        [TableBlock(("Measure", "Value"), rows, "Side effects")],
     )
 
 
@@ -96,7 +96,7 @@ def _effort(details: dict[str, Any]) -> Section:
         "effort",
         "Changes and run time",
         "As recorded by the method.",
-        [Table(("Measure", "Value"), rows, "Evidence")],
+        [TableBlock(("Measure", "Value"), rows, "Evidence")],
     )
 
 
@@ -120,4 +120,4 @@ def method(release: Release, *, internal: bool) -> Section:
     text = "The rules, their thresholds and the changes are known to the owner only."
     if internal:
         text = f"Rules to hide: {len(release.guarantee.rules)}."  # type: ignore[attr-defined]
-    return Section("method", "How it was made", text, [Table(("Property", "Value"), rows, "Method")])
+    return Section("method", "How it was made", text, [TableBlock(("Property", "Value"), rows, "Method")])

@@ -9,7 +9,7 @@ from discreet import __version__
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Column, Role
-from discreet.kinds.blocks import Block, Code, Section, Subsection, Table
+from discreet.kinds.blocks import Block, Code, Section, Subsection, TableBlock
 
 _ROLES = {
     Role.IDENTIFIER: "identifier",
@@ -49,7 +49,7 @@ def columns(release: Release, cells: Callable[..., str], *, internal: bool = Fal
         "The guarantee holds for these roles, which are a person's decision: a column that others may know, but that "
         "is not marked as a quasi-identifier, is not protected. A row is singled out by a column of the role other if "
         "no other released row has the same value there.",
-        [Table(("Column", "Role", "In the release", "Rows singled out"), rows, "Columns")],
+        [TableBlock(("Column", "Role", "In the release", "Rows singled out"), rows, "Columns")],
     )
 
 
@@ -66,7 +66,7 @@ def method(release: Release, *, internal: bool = False) -> Section:
         ("Seed", seed_text(recipe.get("seed"), internal=internal)),
         ("Discreet", __version__),
     ]
-    content: list[Block] = [Table(("Property", "Value"), rows, "Method")]
+    content: list[Block] = [TableBlock(("Property", "Value"), rows, "Method")]
     if "levels" in recipe or "cells" in recipe:
         text = "On the command line, or in Python. The guarantee is checked again."
         code = [Code("discreet apply release new.csv --out new-release\n"), Code(_APPLY)]

@@ -7,7 +7,7 @@ from typing import Any
 from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.kinds import charts
-from discreet.kinds.blocks import Block, Section, Table, Tiles
+from discreet.kinds.blocks import Block, Section, TableBlock, Tiles
 from discreet.kinds.formatting import number
 from discreet.kinds.sections import distributions
 from discreet.kinds.sections.risk import MIN_PEOPLE
@@ -71,7 +71,7 @@ def _closeness(closeness: Closeness, exact: Copies) -> Section:
         "Closeness to real records",
         "Pseudo-records are random, but one may equal a real record or come so close that it reveals the person. "
         f"Distances are between standardized columns, of {closeness.n_looked_at:,} rows; copies are counted over all.",
-        [Table(("Measure", "Value"), rows, "Closeness")],
+        [TableBlock(("Measure", "Value"), rows, "Closeness")],
     )
 
 
@@ -101,5 +101,5 @@ def _steps(release: Release) -> Section:
         "How the groups were made",
         "The squared distance of records to the means of their groups, in standardized columns, and how each step "
         "changed it.",
-        [Table(("Step", "Change"), [*rows, ("Total", number(before))], "Squared error")],
+        [TableBlock(("Step", "Change"), [*rows, ("Total", number(before))], "Squared error")],
     )

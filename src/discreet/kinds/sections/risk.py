@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.core.percentages import percent
 from discreet.core.release import Release, is_counted_privately
 from discreet.kinds import charts
-from discreet.kinds.blocks import Block, Cards, Figure, Legend, Section, Table, Tiles
+from discreet.kinds.blocks import Block, Cards, Figure, Legend, Section, TableBlock, Tiles
 from discreet.kinds.formatting import number
 from discreet.measure import Loss, Risk
 
@@ -69,8 +69,8 @@ def _class_sizes(release: Release, largest: int, unit: str) -> Figure:
     return Figure(
         f"{unit.capitalize()} by the size of their class",
         f"An equivalence class is a set of {unit} that share all quasi-identifiers.",
-        chart=charts.ClassSizes(labels, shares[0], shares[1], unit),
-        table=Table(
+        chart=charts.ClassSizeBars(labels, shares[0], shares[1], unit),
+        table=TableBlock(
             (f"{unit.capitalize()} in the class", "Before", "After"), charts.share_rows(labels, *shares)
         ),
     )
@@ -107,7 +107,7 @@ def _risk_left(release: Release, after: Risk) -> Section:
         "How likely is an attacker to link a row to its person, knowing that the person is in the table and all their "
         "quasi-identifiers?",
         [
-            Table(("Measure", "Value"), rows, "Re-identification risk"),
+            TableBlock(("Measure", "Value"), rows, "Re-identification risk"),
             charts.share_figure(
                 "Rows by the size of their class",
                 ("Rows in the class", "Share of rows"),

@@ -7,7 +7,7 @@ import numpy as np
 from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.sketches import Sketches
-from discreet.kinds.blocks import Section, Table, Tiles
+from discreet.kinds.blocks import Section, TableBlock, Tiles
 from discreet.kinds.charts import share_figure
 from discreet.kinds.formatting import number
 from discreet.kinds.sketches import PublicSketchFigures
@@ -69,5 +69,5 @@ def details(release: Release) -> Section:
         "details",
         "How the lengths were chosen",
         "Recorded by the method. These figures depend on the true values.",
-        [Table(("Measure", "Value"), [*worst, *rows], "Details")],
+        [TableBlock(("Measure", "Value"), [*worst, *rows], "Details")],
     )

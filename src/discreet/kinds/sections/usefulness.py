@@ -14,8 +14,7 @@ from discreet.core.release import Release
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
-from discreet.kinds.blocks import Block, Section, Subsection
-from discreet.kinds.blocks import Table as TableBlock
+from discreet.kinds.blocks import Block, Section, Subsection, TableBlock
 from discreet.measure import Prediction
 
 _Places = NDArray[np.uint16]
