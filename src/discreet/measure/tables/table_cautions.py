@@ -19,6 +19,7 @@ from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
+from discreet.measure.tables.row_knowledge import row_knowledge
 from discreet.measure.tables.singling_out import SinglingOut, is_many
 
 DOMINATED = 0.9
@@ -54,6 +55,7 @@ def table_cautions(release: Release, unique: SinglingOut, lost: float | None) ->
     yield from _constant(release)
     yield from other_columns(release, unique)
     yield from _units(release)
+    yield from _known_row_counts(release)
     yield from _types(release)
     yield from _minimality(release)
     if lost is not None and lost > HALF:
@@ -204,6 +206,23 @@ def _units(release: Release) -> Iterator[Caution]:
     for name, words in found.items():
         text = f"Rows were counted, not people: '{name}' has {words}. If it says whose row it is, {remedy}"
         yield Caution("rows-not-people", text, public=False)
+
+
+def _known_row_counts(release: Release) -> Iterator[Caution]:
+    """Count the people whose number of rows in a class ties them to a value with more than a guarantee allows.
+
+    Whose rows they are is not published, so the count is private, unless pseudonyms show it anyway.
+    """
+    for found in row_knowledge(release.guarantee, release.judged_table):
+        certain = f", {found.certain:,} of them for certain" if found.certain else ""
+        yield Caution(
+            "known-row-counts",
+            f"People are counted, but classes show how many rows have each value of '{found.column}'. Whoever knows "
+            f"how many rows a person has in a class ties {found.beyond:,} of {found.people:,} (people, once in each "
+            f"of their classes) to a value with more than the guarantee allows{certain}. Keep one row of each person, "
+            "or make classes larger.",
+            public=release.schema.person is not None,
+        )
 
 
 def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
