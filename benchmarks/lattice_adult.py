@@ -84,8 +84,8 @@ def search(table: Any, guarantee: Any, share: float) -> Any:
 
 
 def _every_node(table: Any) -> Row:
-    from discreet.publish.lattice.enumeration import visit_all
     from discreet.publish.lattice.lattice import Lattice
+    from discreet.publish.lattice.search import visit_all
 
     lattice, limit = Lattice(table), int(SUPPRESSED * table.n_rows)
     seconds = cpu(lambda: visit_all(lattice, np.ones(len(lattice.names)), K, limit))

@@ -70,8 +70,8 @@ def searched(n_rows: int, share: float) -> dict[str, Any]:
 
 def visited(n_rows: int, hard: bool) -> dict[str, Any]:
     """Visit every node of a coded table, the kernels being warm; gives CPU seconds and memory."""
-    from discreet.publish.lattice.enumeration import visit_all
     from discreet.publish.lattice.lattice import Lattice
+    from discreet.publish.lattice.search import visit_all
 
     def visit(table: Any) -> None:
         lattice = Lattice(table)

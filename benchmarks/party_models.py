@@ -78,10 +78,10 @@ def _among_processes(protocol: str, parameters: dict[str, Any], *, classes: int)
 
 def half(folder: str, name: str, index: int, classes: int) -> dict[str, Any]:
     """Run one party twice; the first run compiles and loads."""
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
     from discreet.parties.network.transport import open_session
 
-    session = Session.read(Path(folder, "session.toml"))
+    session = PartySession.read(Path(folder, "session.toml"))
     n = ROWS // PARTIES + (index < ROWS % PARTIES)
     rows, few = rows_of(index, n, classes), rows_of(index, 500, classes)
     with open_session(session, name, Path(folder, f"{name}.pem")) as party:

@@ -64,10 +64,10 @@ def half(folder: str, name: str) -> dict[str, Any]:
     """Run one party: a sum to warm up and several to measure; gives CPU seconds, all threads counted."""
     import numpy as np
 
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
     from discreet.parties.network.transport import open_session
 
-    session = Session.read(Path(folder, "session.toml"))
+    session = PartySession.read(Path(folder, "session.toml"))
     vector = np.arange(LENGTH)
     taken = []
     began = time.process_time()

@@ -49,10 +49,10 @@ def both(module: str, protocol: str, parameters: dict[str, Any], *, runs: int = 
 
 def half(session_file: str, name: str, module: str, runs: int) -> dict[str, Any]:
     """Run one side several times in one session; the first run compiles and loads."""
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
     from discreet.parties.network.transport import open_session
 
-    session = Session.read(session_file)
+    session = PartySession.read(session_file)
     benchmark = import_module(module)
     data = benchmark.inputs(session.protocol, NAMES.index(name))
     wall, cpu, sent = [], [], 0

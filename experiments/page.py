@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines.atomic import atomic_file
-from discreet.report.blocks import Block, Code, Figure, Paragraph, Section, Table
+from discreet.kinds.blocks import Block, Code, Figure, Paragraph, Section, Table
 from discreet.report.page import page
 from discreet.report.pictures import encoded, untitled, write_picture
 

@@ -296,7 +296,7 @@ CASES: dict[tuple[str, str, str], Case] = {
     ("records", "sketches", "KVariance"): Case(
         records, KVariance, int, lambda: {"family": FAMILY}, plain, sketch_rows, is_k_variance
     ),
-    ("baskets", "sanitized-baskets", "RulesHidden"): Case(
+    ("baskets", "baskets", "RulesHidden"): Case(
         shop,
         hidden(BASKET_RULE, every_item),
         hidden(BASKET_RULE, every_item),
@@ -305,7 +305,7 @@ CASES: dict[tuple[str, str, str], Case] = {
         basket_rows,
         has_no_rule,
     ),
-    ("table", "sanitized-table", "RulesHidden"): Case(
+    ("table", "table", "RulesHidden"): Case(
         clinic,
         hidden(TABLE_RULE, every_cell),
         hidden(TABLE_RULE, every_cell),

@@ -55,7 +55,7 @@ def makers() -> dict[str, Any]:
     return made | {"table of people": of_people, "table by a tree": by_tree}
 
 
-SLOW = ("table", "grouped-table", "pseudo-data", "sanitized-table")
+SLOW = ("table", "grouped-table", "pseudo-data")
 """Kinds with many fields that take longer to judge: not all of their changes are tried in one run."""
 MAKERS = makers()
 every_release = pytest.mark.parametrize("name", MAKERS)

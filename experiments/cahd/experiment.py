@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
+from discreet.kinds.basket_estimates import band_of, density, spread_of
 from discreet.measure import reidentification
-from discreet.report.basket_pictures import band_of, density, spread_of
 from experiments.cahd import pictures
 from experiments.cahd.runs import (
     ANATOMY,

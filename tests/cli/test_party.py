@@ -13,7 +13,7 @@ from tests.parties.sessions import sum_of, write_session
 from discreet.cli._app import app
 from discreet.parties.network.doctor import examine
 from discreet.parties.network.running import run_party, write_outcome
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def run(*args: object) -> Result:
 
 def with_b(path: Path, *args: object) -> Result:
     """Run a through the command line, while b runs in a thread; only one may catch what is printed."""
-    session = Session.read(path)
+    session = PartySession.read(path)
     other = threading.Thread(
         target=lambda: write_outcome(
             run_party(session, "b", path.with_name("b.pem"), path.with_name("b.csv")), path.with_name("out-b")
@@ -180,7 +180,7 @@ def test_the_doctor_leaves_with_2_when_something_is_wrong(two: Path) -> None:
 
 
 def test_the_doctor_leaves_with_0_when_all_is_well(two: Path) -> None:
-    session = Session.read(two)
+    session = PartySession.read(two)
     other = threading.Thread(target=lambda: examine(session, "b", two.with_name("b.pem"), wait=20))
     other.start()
     found = run("party", "doctor", two, "--as", "a", "--wait", "20")

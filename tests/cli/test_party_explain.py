@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from tests.cli.test_party import run
+from tests.parties.mining.models.test_model_sessions import HORIZONTAL, VERTICAL
 from tests.parties.sessions import meet, sum_of, write_session
-from tests.parties.test_model_sessions import HORIZONTAL, VERTICAL
 
 from discreet.parties import SecureSum
 from discreet.parties.network.doctor import examine
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 from discreet.parties.registry import protocol_class, protocol_names
 
 OTHERS = {
@@ -45,7 +45,7 @@ def session_of(folder: Path, name: str) -> Path:
 @pytest.mark.parametrize("name", protocol_names())
 def test_every_protocol_is_explained_from_its_declarations(tmp_path: Path, name: str) -> None:
     path = session_of(tmp_path, name)
-    session = Session.read(path)
+    session = PartySession.read(path)
     result = run("party", "explain", path)
     assert result.exit_code == 0, result.output
     words = " ".join(result.output.split())
@@ -103,9 +103,9 @@ def test_the_doctor_explains_before_it_checks(tmp_path: Path) -> None:
 def test_the_doctor_does_not_judge_the_address_of_the_last_party(tmp_path: Path) -> None:
     """Nobody dials it: its host may be unknown and its port closed, for itself and for the others."""
     path = session_of(tmp_path, "secure-sum")
-    session = Session.read(path)
+    session = PartySession.read(path)
     path.write_text(path.read_text().replace(session.member("c").address, "nowhere.invalid:7001"))
-    session = Session.read(path)
+    session = PartySession.read(path)
     apart = [check for check in examine(session) if not check.ok]
     assert {(check.what, check.party) for check in apart} == {("port", "a"), ("port", "b")}
     own = examine(session, "c", path.with_name("c.pem"), wait=0.2)
@@ -142,7 +142,7 @@ class TestTwoParties:
         consenting, other = two.with_name("consent.toml"), two.with_name("other.toml")
         consenting.write_text(two.read_text() + "two_parties_see_each_other = true\n")
         other.write_text(two.read_text())
-        assert Session.read(consenting) == Session.read(two, two_parties_see_each_other=True)
+        assert PartySession.read(consenting) == PartySession.read(two, two_parties_see_each_other=True)
         found = meet(consenting, {"a": [1, 2], "b": [3, 4]})
         assert found["a"].values.tolist() == [4, 6]
         found = meet(consenting, {"a": [1, 2], "b": [3, 4]}, paths={"b": other})

@@ -190,3 +190,5 @@ def test_a_publisher_has_its_name_and_its_options(invoke, people: Path, tmp_path
     assert json.loads(result.stdout)["risk"]["after"]["smallest_class"] == 80
     refused = invoke("anonymize", people, *ROLES, "-k", 5, "--boasting", "--out", tmp_path / "no")
     assert "--boasting belongs to one-class." in refused.stderr
+    explored = invoke("explore", people, *ROLES, "-k", 5, "--hierarchy", "age=intervals:5,10", "--all")
+    assert "one-class" in explored.stdout, explored.output

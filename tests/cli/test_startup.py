@@ -29,7 +29,7 @@ UNNEEDED = (
     "altair",
     "jinja2",
     "pyarrow.parquet",
-    "discreet.report.blocks",
+    "discreet.kinds.blocks",
     "discreet.report.charts",
 )
 

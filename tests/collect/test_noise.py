@@ -25,8 +25,8 @@ from discreet.collect import (
     noise_for_conditional_privacy,
     noise_from_dict,
 )
+from discreet.collect.additive_noise import conditional_privacy
 from discreet.collect.clients import noise as noise_client
-from discreet.collect.conditional_privacy import conditional_privacy
 from discreet.collect.secure_random import Chance
 from discreet.core.errors import InfeasibleError, ParameterError
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from discreet.collect import CorrelatedNoise
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.validation import LEAST, finite, least_variance, matrix_of, symmetric_matrix
-from discreet.measure.noise.noise_stripping import covariance_of
+from discreet.measure.noise.attacks import covariance_of
 from discreet.mine.noisy.statistics import noise_covariance
 from discreet.publish import Condensation, StreamCondensation
 

@@ -37,8 +37,8 @@ from discreet.core.schema import Role
 from discreet.guarantees import EntropyDiversity, KAnonymity, TCloseness
 from discreet.guarantees.registry import guarantee_classes
 from discreet.job import Job, MissingRoleError, run
-from discreet.job.hierarchies import hierarchy_from
 from discreet.job.template import key, value
+from discreet.kinds.hierarchies import hierarchy_from
 
 PEOPLE = pa.table(
     {
@@ -172,7 +172,7 @@ def test_every_guarantee_has_a_name_in_kebab_case() -> None:
         ({"columns": {"age": {"role": "quasi", "wieght": 2}}}, ParameterError, "did you mean 'weight'?"),
         ({"columns": {"age": {"role": "quasi", "pseudonym": "env:X"}}}, ParameterError, "'pseudonym'"),
         ({"columns": {"age": {"role": "quasi", "weight": 0}}}, ParameterError, "weight"),
-        ({"guarantee": []}, ParameterError, "promises nothing"),
+        ({"guarantee": []}, ParameterError, "has no guarantee"),
         ({"guarantee": [{"kind": "k-anonimity", "k": 3}]}, ParameterError, "did you mean 'k-anonymity'?"),
         ({"guarantee": [{"k": 3}]}, ParameterError, "needs a kind"),
         ({"guarantee": [{"kind": "k-anonymity", "l": 3}]}, ParameterError, "'l'"),

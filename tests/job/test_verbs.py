@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
+from click import testing
 
 from discreet.cli._app import app
 from discreet.core.errors import DiscreetError, OutputError, ParameterError
-from discreet.job import Job, Made, VerbJob, open_job, run
-from discreet.job.verbs import VERBS
+from discreet.core.registry import specs
+from discreet.job import Job, Made, Result, VerbJob, open_job, run
 
 JOBS = {
     "perturb": (
@@ -60,8 +60,8 @@ JOBS = {
 """A job file of each verb that writes a file, and the command that does the same."""
 
 
-def invoke(*args: object) -> Result:
-    return CliRunner().invoke(app, [str(arg) for arg in args])
+def invoke(*args: object) -> testing.Result:
+    return testing.CliRunner().invoke(app, [str(arg) for arg in args])
 
 
 @pytest.fixture
@@ -104,6 +104,7 @@ def test_a_run_returns_a_result_and_writes_only_where_it_may(folder: Path, verb:
     stages: list[str] = []
     result = run(job, stages.append)
     assert isinstance(result, Made)
+    assert isinstance(result, Result)
     assert tuple(stages) == job.stages
     assert list(result.files) == [job.out]
     assert json.dumps(dict(result.figures))
@@ -181,16 +182,14 @@ def test_a_release_and_hidden_rules_are_jobs_as_before(folder: Path) -> None:
     job = open_job(folder / "job.toml")
     assert isinstance(job, Job)
     release = run(job)
+    assert isinstance(release, Result)
     assert release.verdict.ok
     assert (folder / "hidden" / "release.json").is_file()
 
 
 def test_every_verb_has_a_class_of_its_own() -> None:
-    from importlib import import_module
-
-    for verb, home in VERBS.items():
-        module, _, name = home.partition(":")
-        declared = getattr(import_module(f"discreet.job.{module}"), name)
+    for verb, spec in specs("verb").items():
+        declared = spec.load()
         assert issubclass(declared, VerbJob)
         assert declared.verb == verb
         assert declared.stages

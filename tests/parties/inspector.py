@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from discreet.parties import Protocol, Simulation, simulate
-from discreet.parties.transcript import FrameShape, RecordedFrame
+from discreet.parties.transcript import FrameShape, RecordedFrame, Transcript
 
 
 def assert_declared(
@@ -39,14 +39,15 @@ def view_bytes(frames: Iterable[RecordedFrame]) -> bytes:
 def views(
     protocol: Protocol, inputs: Mapping[str, Any], parties: str | Sequence[str], n: int, *, coins: str
 ) -> list[bytes]:
-    """What parties receive in n runs, each with coins of its own, ordered by sender, as senders race."""
-    found = []
-    for number in range(n):
-        run = simulate(protocol, inputs, coins=f"{coins} {number}".encode())
-        frames = [frame for party in parties for frame in run.transcript.view(party)]
-        frames.sort(key=lambda f: (f.shape.receiver, f.shape.sender))
-        found.append(view_bytes(frames))
-    return found
+    """What parties receive in n runs, each with coins of its own."""
+    runs = (simulate(protocol, inputs, coins=f"{coins} {number}".encode()) for number in range(n))
+    return [received(run.transcript, *parties) for run in runs]
+
+
+def received(transcript: Transcript, *parties: str) -> bytes:
+    """What parties receive in a run, ordered by sender, as senders race."""
+    frames = [frame for party in parties for frame in transcript.view(party)]
+    return view_bytes(sorted(frames, key=lambda f: (f.shape.receiver, f.shape.sender)))
 
 
 def chi_square(one: Sequence[bytes], other: Sequence[bytes]) -> float:

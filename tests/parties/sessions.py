@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.parties.network.keys import make_keys
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 from discreet.parties.network.transport import open_session
 from discreet.parties.registry import protocol_class
 
@@ -70,7 +70,7 @@ def meet(
 
     def half(name: str) -> None:
         try:
-            session = Session.read((paths or {}).get(name, path))
+            session = PartySession.read((paths or {}).get(name, path))
             key = (keys or {}).get(name, path.parent / f"{name}.pem")
             with open_session(session, name, key, listen=(listen or {}).get(name)) as party:
                 if before and name in before:

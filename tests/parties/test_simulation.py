@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.parties.channel import MAX_FRAME, Channel, encode_header, memory_pair, payload_size
+from discreet.parties.channel import MAX_FRAME, FrameChannel, encode_header, memory_pair, payload_size
 from discreet.parties.errors import FrameError, PartyError, PeerLostError
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.simulation import simulate
@@ -39,7 +39,7 @@ class Swap(Protocol):
             return party.recv(party.peer, "text", self.size)
 
 
-def ends() -> tuple[Channel, Channel]:
+def ends() -> tuple[FrameChannel, FrameChannel]:
     return memory_pair("a", "b", session=b"s" * 32, timeout=0.2)
 
 
@@ -153,12 +153,12 @@ class Refused:
 sys.meta_path.insert(0, Refused)
 from discreet.parties import PartyError, SecureSum, simulate
 from discreet.parties.network.keys import make_keys
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 
 for work in (
     lambda: simulate(SecureSum(length=1), {"a": [1], "b": [1]}),
     lambda: make_keys("a"),
-    lambda: Session.from_dict({}),
+    lambda: PartySession.from_dict({}),
 ):
     try:
         work()

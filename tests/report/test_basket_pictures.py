@@ -10,18 +10,10 @@ import pytest
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.datasets import quest
+from discreet.kinds.basket_estimates import band_of, density, kl_curve_of, page_grids, spread_of
 from discreet.publish import AprioriAnonymization, Cahd
 from discreet.report import render
-from discreet.report.basket_pictures import (
-    band_of,
-    density,
-    kl_curve,
-    kl_curve_of,
-    matrices,
-    page_grids,
-    shades,
-    spread_of,
-)
+from discreet.report.basket_pictures import kl_curve, matrices, shades
 
 
 def shop(n: int = 600) -> Baskets:

@@ -12,9 +12,9 @@ from tests.report.releases import released
 
 from discreet import Table, masked, quasi, sensitive
 from discreet.guarantees import KAnonymity
+from discreet.kinds.bins import cut, ends_of, line_of
+from discreet.kinds.distributions import HIDDEN, MISSING, OTHER, before_and_after, sensitive_bars
 from discreet.publish import Generalization
-from discreet.report.bins import cut, ends_of, line_of
-from discreet.report.distributions import HIDDEN, MISSING, OTHER, before_and_after, sensitive_bars
 
 _DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2030, 1, 1))
 _NUMBERS = st.integers(-1000, 1000) | st.integers(-10, 10)

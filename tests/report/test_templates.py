@@ -17,10 +17,11 @@ from tests.report.releases import EVIL
 
 import discreet
 from discreet import Baskets
+from discreet.kinds import blocks
 from discreet.output.hiding import BorderHiding
 from discreet.parties.transcript import FrameShape
 from discreet.publish import Cahd
-from discreet.report import blocks, render
+from discreet.report import render
 from discreet.report.html import render_template, trusted
 from discreet.report.page import page
 from discreet.report.party_run import message_chart

@@ -88,18 +88,18 @@ class Discreet(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> NoReturn:
         """Run a command; leave with its exit code, after one line about what went wrong, if anything did."""
-        given = list(sys.argv[1:] if args is None else args) or ["--help"]
+        arguments = list(sys.argv[1:] if args is None else args) or ["--help"]
         options |= {"standalone_mode": False, "prog_name": "discreet"}
         try:
-            code = super().main(given, *rest, **options)
+            code = super().main(arguments, *rest, **options)
             sys.stdout.flush()
         except BrokenPipeError:
             _leave_unread()
         except BaseException as error:  # every failure ends here, as one line
             if isinstance(error, SystemExit):
                 raise
-            failure = failure_of(error, debug="--debug" in given, interrupted=was_interrupted())
-            _print(failure, as_json="--json" in given)
+            failure = failure_of(error, debug="--debug" in arguments, interrupted=was_interrupted())
+            _print(failure, as_json="--json" in arguments)
             sys.exit(failure.code)
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -108,7 +108,7 @@ class Discreet(click.Group):
 @click.version_option(__version__, prog_name="discreet")
 @click.option("--debug", is_flag=True, help="Show where an internal error happened; never any data.")
 def app(debug: bool) -> None:
-    """Collect, publish and mine sensitive data without giving anyone away."""
+    """Collect, publish and mine sensitive data while protecting the people it is about."""
     del debug
 
 

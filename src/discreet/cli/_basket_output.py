@@ -2,104 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from discreet.cli._output import number, plain_judgment, plain_release, print_json, print_lines, verdict_lines
+from discreet.cli._output import number, plain_judgment, print_json, print_lines, verdict_lines
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
-    from discreet.core.release import Release
-    from discreet.core.verdict import Verdict
-    from discreet.job.basket_checking import BasketJudgment
+    from discreet.kinds.judging import Judgment
     from discreet.measure import Reidentification, SensitiveTie
 
-_MOST_KNOWN = 2
 
-
-def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
-    """Return what a run on baskets came to, as plain data."""
-    from discreet.core.baskets.grouped import GroupedBaskets
-
-    data = release.data
-    public, private = release.figures.public, release.figures.private
-    sizes = data.sizes if isinstance(data, GroupedBaskets) else None
-    return plain_release(command, release, out) | {
-        "baskets": public.counts.n_out,
-        "suppressed": public.counts.suppressed,
-        "groups": None
-        if sizes is None
-        else {"number": int(sizes.size), "smallest": int(sizes.min()), "largest": int(sizes.max())},
-        "loss": private.loss,
-        "items": {"before": release.original.n_items, "after": public.baskets.n_items},
-        "risk": private.risk.up_to(_MOST_KNOWN).to_dict(),
-    }
-
-
-def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool) -> None:
-    """Describe what a run on baskets came to, where it is, and what to do next."""
+def print_judgment(judgment: Judgment, *, as_json: bool) -> None:
+    """Print whether the guarantee is kept, and what the baskets reach."""
     if as_json:
-        print_json(plain)
+        print_json({"groups": None, **plain_judgment(judgment)})
         return
-    groups, tie, left_out = plain["groups"], plain["risk"]["tie"], plain["suppressed"]
-    lines = [
-        *_verdict_lines(release.verdict),
-        ("", "recomputed from the released data alone"),
-        (
-            "baskets",
-            f"{plain['baskets']:,}, {f'{left_out:,} without ordinary items' if left_out else 'none'} left out",
-        ),
-    ]
-    if groups is not None:
-        sizes = f"of {groups['smallest']:,} to {groups['largest']:,} baskets"
-        lines += [
-            ("groups", f"{groups['number']:,}, {sizes}"),
-            ("items", "ordinary ones are published exactly"),
+    from discreet.kinds.kind import kind_named
+
+    counts, verdict = judgment.counts, judgment.verdict
+    where = f" in {counts['groups']:,} groups" if "groups" in counts else ""
+    what = "" if verdict is None else kind_named("baskets").groups_of(verdict)
+    print_lines(
+        [
+            *(() if verdict is None else verdict_lines(verdict, groups=what, rows="baskets")),
+            ("baskets", f"{counts['baskets']:,}{where}"),
+            ("reaches", "the promises these baskets keep, asked for or not:"),
+            *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgment.measures),
         ]
-    else:
-        counts = plain["items"]
-        lines += [
-            ("items", f"{counts['before']:,} → {counts['after']:,}"),
-            ("loss", f"{percent(plain['loss'])} of the items' detail (normalized certainty penalty)"),
-        ]
-    for before, after in zip(plain["risk"]["before"], plain["risk"]["after"], strict=False):
-        known = "1 known item" if before["r"] == 1 else f"{before['r']} known items"
-        chance = f"{percent(before['probability'])} → {percent(after['probability'])}"
-        lines.append(
-            ("risk" if before["r"] == 1 else "", f"{chance}, the chance to find a basket by {known}")
-        )
-    if tie is not None:
-        certain = f"{percent(tie['before'])} → {percent(tie['highest'])} at the most"
-        lines.append(
-            (
-                "",
-                f"{certain}, the probability by groups and counts that ties a found basket to a sensitive item",
-            )
-        )
-    lines.append(("written", f"{plain['folder']}: {', '.join(plain['files'])}"))
-    if plain["report"] is not None:
-        lines += [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
-    print_lines(lines)
-
-
-def print_judgment(judgment: BasketJudgment, *, as_json: bool) -> None:
-    """Describe whether the promise is kept, and what the baskets reach."""
-    verdict = judgment.verdict
-    if as_json:
-        print_json(plain_judgment(judgment, baskets=judgment.n_baskets, groups=judgment.n_groups))
-        return
-    print_lines([*(() if verdict is None else _verdict_lines(verdict)), *measure_lines(judgment)])
-
-
-def measure_lines(judgment: BasketJudgment) -> list[tuple[str, str]]:
-    """Describe what baskets reach in every measure."""
-    where = "" if judgment.n_groups is None else f" in {judgment.n_groups:,} groups"
-    return [
-        ("baskets", f"{judgment.n_baskets:,}{where}"),
-        ("reaches", "the promises these baskets keep, asked for or not:"),
-        *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgment.measures),
-    ]
+    )
 
 
 def print_risk(
@@ -125,8 +56,3 @@ def print_risk(
         most, mean = percent(tie.highest), percent(tie.mean)
         lines.append(("tied", f"to a sensitive item by groups and counts: {most} at most, {mean} on average"))
     print_lines(lines)
-
-
-def _verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
-    what = "groups" if "degree" in verdict.measure else "combinations"
-    return verdict_lines(verdict, groups=what, rows="baskets")

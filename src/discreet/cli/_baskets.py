@@ -129,8 +129,8 @@ def check(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) 
     """Judge published baskets in a folder, or baskets in a file, by a guarantee or by what they reach."""
     from discreet.cli._basket_output import print_judgment
     from discreet.cli._progress import stages
-    from discreet.job.basket_checking import judge_baskets
     from discreet.job.parse import guarantee_from
+    from discreet.kinds.judging import judge_baskets
 
     refuse_of_tables(values)
     guarantee = guarantee_from([guarantee_of(values)], {}, Path()) if _has_guarantee(values) else None

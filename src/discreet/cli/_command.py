@@ -44,9 +44,9 @@ class Command(click.Command):
         for declared in self._declared:
             for option in declared.make() if isinstance(declared, Later) else (declared,):
                 names = [*option.opts, *option.secondary_opts]
-                taken = [chosen[name] for name in names if name in chosen]
-                if taken:
-                    _join(taken[0], option)
+                earlier = [chosen[name] for name in names if name in chosen]
+                if earlier:
+                    _join(earlier[0], option)
                 else:
                     chosen |= dict.fromkeys(names, option)
         return list(dict.fromkeys(chosen.values()))
@@ -57,13 +57,13 @@ class Command(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, the same objects throughout one call of the command."""
-        made: list[click.Parameter] | None = ctx.meta.get(f"discreet.params.{id(self)}")
-        if made is None:
-            made = super().get_params(ctx)
+        options: list[click.Parameter] | None = ctx.meta.get(f"discreet.params.{id(self)}")
+        if options is None:
+            options = super().get_params(ctx)
             if self.essentials:
-                made.append(_help_all())
-            ctx.meta[f"discreet.params.{id(self)}"] = made
-        return made
+                options.append(_help_all())
+            ctx.meta[f"discreet.params.{id(self)}"] = options
+        return options
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Return the option --help; click would make it by adding it to ``params``, which are made anew each time."""

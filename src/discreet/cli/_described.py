@@ -47,8 +47,8 @@ def table_of(data: Path, given: Mapping[str, Any], *, judged: bool = True) -> Ta
     What is only judged may be released already, so that its labels fit no tree.
     """
     from discreet.core.tables.table import Table
-    from discreet.job.kinds import complete
     from discreet.job.parse import rest_from
+    from discreet.kinds.roles import complete
 
     known = description(data, given)
     frame, reading_roles = frame_of(data, given, known, judged=judged)
@@ -76,8 +76,8 @@ def frame_of(
     """Read a file, and the roles of its columns; those of the options come before those described."""
     from discreet.engines.files import read
     from discreet.job.descriptions import is_release
-    from discreet.job.kinds import column_from
     from discreet.job.parse import reading_from
+    from discreet.kinds.roles import column_from
 
     plain = gather.columns(given)
     named = {name: column_from(name, column, Path()) for name, column in plain.items()}

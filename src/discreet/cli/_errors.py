@@ -41,8 +41,8 @@ class Failure:
 
     def to_dict(self) -> dict[str, object]:
         """Return the failure as plain data for JSON."""
-        plain: dict[str, object] = {"code": self.code, "kind": self.kind, "message": self.message}
-        return plain | ({"try": self.remedy} if self.remedy else {})
+        fields: dict[str, object] = {"code": self.code, "kind": self.kind, "message": self.message}
+        return fields | ({"try": self.remedy} if self.remedy else {})
 
 
 def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool = False) -> Failure:
@@ -110,5 +110,5 @@ def _places(error: BaseException) -> tuple[str, ...]:
 
 
 def _place(error: BaseException) -> str:
-    ours = library_frames(error) or list(traceback.extract_tb(error.__traceback__))
-    return f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
+    frames = library_frames(error) or list(traceback.extract_tb(error.__traceback__))
+    return f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""

@@ -15,7 +15,7 @@ Families = Mapping[str, list[GuaranteeSpec]]
 
 
 def guarantees_of(
-    values: Mapping[str, Any], known: Iterable[GuaranteeSpec] | None = None
+    values: Mapping[str, Any], specs: Iterable[GuaranteeSpec] | None = None
 ) -> list[dict[str, Any]]:
     """Return the guarantees that options name, in the order of the registry; those about tables by default.
 
@@ -23,7 +23,7 @@ def guarantees_of(
     [{'kind': 'k-anonymity', 'k': 5}, {'kind': 'entropy-l-diversity', 'l': 2}]
     """
     families: dict[str, list[GuaranteeSpec]] = {}
-    for spec in table_guarantees() if known is None else known:
+    for spec in table_guarantees() if specs is None else specs:
         families.setdefault(spec.flag(spec.leading), []).append(spec)
     for flag, family in families.items():
         if values.get(python_name(flag)) is None:
@@ -54,10 +54,10 @@ def _chosen(family: list[GuaranteeSpec], values: Mapping[str, Any]) -> Guarantee
         return family[0]
     option = family[0].variant[0] if family[0].variant else ""
     chosen = by_word[values.get(option) or next(iter(by_word))]
-    own = {chosen.flag(parameter.name) for parameter in settable(chosen)}
+    flags = {chosen.flag(parameter.name) for parameter in settable(chosen)}
     for word, spec in by_word.items():
         for flag in (spec.flag(parameter.name) for parameter in settable(spec)):
-            if flag not in own and values.get(python_name(flag)) is not None:
+            if flag not in flags and values.get(python_name(flag)) is not None:
                 raise parse.mistake(f"{flag} belongs to {word} {option}.", f"--{option} {word}")
     return chosen
 

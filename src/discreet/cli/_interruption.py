@@ -21,7 +21,7 @@ INTERRUPTION = "interrupted; nothing was left half-written."
 _BOXING = "numba.core.serialize"
 """Numba calls this module while it turns a kernel's results into objects, and does not look for exceptions."""
 _ONCE = 2.0
-"""A signal that follows another within so many seconds does not disturb the clearing up."""
+"""A signal that follows another within this many seconds does not disturb the clearing up."""
 _interrupted = threading.Event()
 _stopped_at = -math.inf
 
@@ -78,7 +78,7 @@ def _interruption() -> Interrupted:
 
 def _is_delicate(frame: FrameType | None) -> bool:
     """Return whether the engine is loading, or the results of a kernel are being made."""
-    return is_loading("duckdb") or any(one.f_globals.get("__name__") == _BOXING for one in _stack(frame))
+    return is_loading("duckdb") or any(name.f_globals.get("__name__") == _BOXING for name in _stack(frame))
 
 
 def _stack(frame: FrameType | None) -> Iterator[FrameType]:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli._errors import one_line
-from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
     from discreet.core.verdict import Verdict
-    from discreet.job.basket_checking import BasketJudgment
-    from discreet.job.checking import Judgment
+    from discreet.kinds.judging import Judgment
 
 _WORDS = {">=": "at least", "<=": "at most", "<": "below"}
 _COLORS = {
@@ -34,7 +32,9 @@ _COLORS = {
 
 def print_json(plain: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
-    click.echo(json.dumps(_finite(plain), ensure_ascii=False, allow_nan=False))
+    from discreet.engines.results import finite
+
+    click.echo(json.dumps(finite(plain), ensure_ascii=False, allow_nan=False))
 
 
 def print_lines(rows: Iterable[tuple[str, str]]) -> None:
@@ -70,14 +70,13 @@ def print_figures(figures: Mapping[str, Any], rows: Iterable[tuple[str, str]]) -
     print_lines([*rows, *cautions])
 
 
-def plain_judgment(judgment: Judgment | BasketJudgment, **counts: int | None) -> dict[str, Any]:
+def plain_judgment(judgment: Judgment) -> dict[str, Any]:
     """Return what a check found, with the counts of what was judged, as plain data."""
-    verdict = judgment.verdict
     return {
         "command": "check",
         "ok": judgment.ok,
-        **plain_verdict(verdict),
-        **counts,
+        **plain_verdict(judgment.verdict),
+        **judgment.counts,
         "measures": [measure.to_dict() for measure in judgment.measures],
     }
 
@@ -92,7 +91,7 @@ def plain_verdict(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "rows") -> list[tuple[str, str]]:
-    """Describe each promise by its word, and by how much it is kept; ``groups`` and ``rows`` name what fails."""
+    """Describe each guarantee by its word, and by how much it is kept; ``groups`` and ``rows`` name what fails."""
     from discreet.core.verdict import Basis
 
     lines = []
@@ -146,7 +145,7 @@ def number(value: float) -> str:
 
 
 def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
-    """Return what all releases have as plain data: whether the promise is kept, the cautions, and the files."""
+    """Return what all releases have as plain data: whether the guarantee is kept, the cautions, and the files."""
     report = out / "report.html"
     return {
         "command": command,
@@ -155,91 +154,54 @@ def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
         **plain_verdict(release.verdict),
         "cautions": [caution.to_dict() for caution in release.cautions],
         "folder": str(out),
-        "files": sorted(path.name for path in out.iterdir()),
+        "files": _files(out) if out.is_dir() else [],
         "report": str(report) if report.is_file() else None,
     }
 
 
-def outcome(command: str, release: Release, out: Path) -> dict[str, Any]:
-    """Return what a run came to, as plain data."""
-    public, private = release.figures.public, release.figures.private
-    return plain_release(command, release, out) | {
-        "rows": public.counts.n_in,
-        "suppressed": public.counts.suppressed,
-        "classes": private.risk.n_classes,
-        "levels": private.levels,
-        "search": private.search,
-        "loss": private.loss.to_dict(),
-        "risk": {"before": private.risk_before.to_dict(), "after": private.risk.to_dict()},
-    }
+def print_outcome(
+    command: str,
+    release: Release,
+    out: Path,
+    *,
+    as_json: bool,
+    quiet: bool,
+    plain: Mapping[str, Any] | None = None,
+    lines: Sequence[tuple[str, str]] | None = None,
+) -> None:
+    """Print what a run achieved and cost, where it is, what to know of it, and what to do next.
 
+    ``plain`` is added to the JSON object. ``lines`` take the place of those of the kind of data.
+    """
+    from discreet.kinds.kind import kind_of
 
-def print_outcome(plain: Mapping[str, Any], release: Release, *, as_json: bool, quiet: bool) -> None:
-    """Describe what a run came to, where it is, and what to do next."""
+    kind = kind_of(release)
     if as_json:
-        print_json(plain)
+        print_json(plain_release(command, release, out) | kind.outcome(release) | dict(plain or {}))
         return
     if quiet:
         return
-    before, after = plain["risk"]["before"], plain["risk"]["after"]
-    sizes = f"{after['smallest_class']:,} to {after['largest_class']:,} {_counted(release)}"
-    suppressed = f"{plain['suppressed']:,} left out" if plain["suppressed"] else "none left out"
+    written, report = f"{out}", None
+    if out.is_dir():
+        written = f"{out}: {', '.join(_files(out))}"
+        report = out / "report.html"
     print_lines(
         [
-            *verdict_lines(release.verdict),
-            ("", _basis(release)),
-            ("rows", f"{plain['rows']:,}, {suppressed}"),
-            ("classes", f"{plain['classes']:,}, of {sizes}"),
-            *_chosen(plain),
-            ("loss", f"{percent(plain['loss']['total'])} of the quasi-identifiers' detail"),
-            ("risk", f"highest re-identification risk: {_highest(before)} → {_highest(after)}"),
-            ("written", f"{plain['folder']}: {', '.join(plain['files'])}"),
-            *next_lines(plain),
+            *verdict_lines(release.verdict, groups=kind.groups_of(release.verdict), rows=kind.records_name),
+            *(kind.lines(release) if lines is None else lines),
+            ("written", written),
+            *_next_lines(report),
         ]
     )
+    print_cautions(release, out if out.is_dir() else None)
 
 
-def _basis(release: Release) -> str:
-    """Describe what the verdict rests on."""
-    from discreet.core.release import is_counted_privately
-
-    if is_counted_privately(release):
-        return "by the released data and whose rows they are, which is not published"
-    return "recomputed from the released data alone"
-
-
-def _counted(release: Release) -> str:
-    """Name what classes count."""
-    whose = None if release.original is None else release.original.schema.person
-    return "rows" if whose is None else f"different {whose}"
-
-
-def _chosen(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Describe the levels, and how sure it is that they are the best."""
-    lines = []
-    if plain["levels"] is not None:
-        lines.append(("levels", ", ".join(f"{name} {level}" for name, level in plain["levels"].items())))
-    if (search := plain["search"]) is not None:
-        least = f"least {search['measure']} of {search['n_nodes']:,} nodes: {number(search['cost'])}"
-        sure = "" if search["optimal"] else f", found in time; the best may cost {number(search['bound'])}"
-        lines.append(("search", least + sure))
-    return lines
-
-
-def next_lines(plain: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _next_lines(report: Path | None) -> list[tuple[str, str]]:
     """Say where the report is, and what to do next."""
-    if plain["report"] is None:
+    if report is None or not report.is_file():
         return [("next", "read the data as its reader would, before you hand it on")]
-    return [("report", str(plain["report"])), ("next", "open the report, before you hand the data on")]
+    return [("report", str(report)), ("next", "open the report, before you hand the data on")]
 
 
-def _highest(risk: Mapping[str, Any]) -> str:
-    return percent(risk["prosecutor"]["highest"])
-
-
-def _finite(plain: Any) -> Any:
-    if isinstance(plain, Mapping):
-        return {str(name): _finite(value) for name, value in plain.items()}
-    if isinstance(plain, list | tuple):
-        return [_finite(value) for value in plain]
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+def _files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())

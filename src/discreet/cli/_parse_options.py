@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import math
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -42,15 +43,15 @@ def pairs(flag: str, values: Iterable[str], *, last: bool = False) -> dict[str, 
 
     ``last`` splits at the last equals sign, for values that have none while the names of columns may.
     """
-    found: dict[str, str] = {}
-    for given in values:
-        name, equals, value = given.rpartition("=") if last else given.partition("=")
+    by_name: dict[str, str] = {}
+    for text in values:
+        name, equals, value = text.rpartition("=") if last else text.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise mistake(f"{flag} takes COLUMN=VALUE.")
-        if name.strip() in found:
+        if name.strip() in by_name:
             raise mistake(f"{flag} is given twice for column '{name.strip()}'.")
-        found[name.strip()] = value.strip()
-    return found
+        by_name[name.strip()] = value.strip()
+    return by_name
 
 
 def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> dict[str, Any]:
@@ -59,6 +60,21 @@ def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> 
         return {name: kind(value) for name, value in pairs(flag, values).items()}
     except ValueError:
         raise mistake(f"{flag} takes COLUMN=NUMBER.") from None
+
+
+def ends(text: str) -> tuple[float, float]:
+    """Read LOW,HIGH.
+
+    >>> ends("0,100")
+    (0.0, 100.0)
+    """
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise mistake("--range takes two numbers, as in 0,100.") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise mistake("--range takes a lower and a higher number.")
+    return low, high
 
 
 def support(text: str) -> float:
@@ -87,53 +103,53 @@ def lifetime(flag: str, text: str) -> dt.timedelta:
     return dt.timedelta(**{units[unit]: int(number)})
 
 
-def reading(given: Mapping[str, Any]) -> dict[str, Any]:
+def reading(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for reading that were named."""
-    plain = {name: given[name] for name in _READING if given.get(name) is not None}
-    if given.get("nulls"):
+    named = {name: values[name] for name in _READING if values.get(name) is not None}
+    if values.get("nulls"):
         from discreet.engines.files import DEFAULT_NULLS
 
-        plain["nulls"] = [*DEFAULT_NULLS, *given["nulls"]]
-    if given.get("text"):
-        plain["text"] = names_in(given["text"])
+        named["nulls"] = [*DEFAULT_NULLS, *values["nulls"]]
+    if values.get("text"):
+        named["text"] = names_in(values["text"])
     return {
         name: {"\\t": "\t"}.get(value, value) if isinstance(value, str) else value
-        for name, value in plain.items()
+        for name, value in named.items()
     }
 
 
-def columns(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def columns(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the columns' roles, hierarchies, weights and pseudonyms."""
-    found: dict[str, dict[str, Any]] = {}
+    sections: dict[str, dict[str, Any]] = {}
     for role in ROLES:
-        for name in names_in(given.get(role) or ()):
-            if found.get(name, {"role": role})["role"] != role:
-                raise mistake(f"Column '{name}' is given two roles: {found[name]['role']} and {role}.")
-            found[name] = {"role": role}
+        for name in names_in(options.get(role) or ()):
+            if sections.get(name, {"role": role})["role"] != role:
+                raise mistake(f"Column '{name}' is given two roles: {sections[name]['role']} and {role}.")
+            sections[name] = {"role": role}
     details = {
         "hierarchy": (
             {
                 name: hierarchy(how)
-                for name, how in pairs("--hierarchy", given.get("hierarchies") or ()).items()
+                for name, how in pairs("--hierarchy", options.get("hierarchies") or ()).items()
             },
             "quasi or sensitive",
         ),
-        "weight": (numbers("--weight", given.get("weights") or (), float), "quasi"),
-        "pseudonym": (pairs("--pseudonym", given.get("pseudonyms") or ()), "identifier or person"),
+        "weight": (numbers("--weight", options.get("weights") or (), float), "quasi"),
+        "pseudonym": (pairs("--pseudonym", options.get("pseudonyms") or ()), "identifier or person"),
     }
     for key, (values, roles) in details.items():
         for name, value in values.items():
-            if name not in found or found[name]["role"] not in roles.split(" or "):
+            if name not in sections or sections[name]["role"] not in roles.split(" or "):
                 raise mistake(
                     f"--{key} is given for column '{name}', which is not {roles}.",
                     f"--{roles.split()[0]} {as_flag([name])}",
                 )
-            found[name][key] = value
-    for name in names_in(given.get("allow_unique") or ()):
-        if found.setdefault(name, {"role": "other"})["role"] not in ("other", "quasi"):
-            raise mistake(f"--allow-unique is given for column '{name}', which is {found[name]['role']}.")
-        found[name]["allow_unique"] = True
-    return found
+            sections[name][key] = value
+    for name in names_in(options.get("allow_unique") or ()):
+        if sections.setdefault(name, {"role": "other"})["role"] not in ("other", "quasi"):
+            raise mistake(f"--allow-unique is given for column '{name}', which is {sections[name]['role']}.")
+        sections[name]["allow_unique"] = True
+    return sections
 
 
 def hierarchy(how: str) -> dict[str, Any]:
@@ -163,13 +179,13 @@ def hierarchy(how: str) -> dict[str, Any]:
     return {"file": path}
 
 
-def output(out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def output(out: Path | None, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return where and how to write."""
-    plain = {"overwrite": given["overwrite"], "report": given["report"]}
-    plain |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if given[name]}
-    optional = {"folder": out, "format": given["format_"], "seed": given["seed"], "name": given["name"]}
-    optional["sign"] = given["sign"]
-    return plain | {name: value for name, value in optional.items() if value is not None}
+    section = {"overwrite": values["overwrite"], "report": values["report"]}
+    section |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if values[name]}
+    optional = {"folder": out, "format": values["format_"], "seed": values["seed"], "name": values["name"]}
+    optional["sign"] = values["sign"]
+    return section | {name: value for name, value in optional.items() if value is not None}
 
 
 def _number(text: str) -> int | float | str:

@@ -29,8 +29,8 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+    console = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*console, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Starting", total=total, completed=-1)
 
         def advance(stage: str) -> None:

@@ -1,12 +1,23 @@
-"""Run a job that makes no release, and show what it made."""
+"""Jobs that make no release: their options, made from the registry, and what is shown of their results."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from discreet.cli._command import in_group, later
+from discreet.cli._options import DATA
+from discreet.cli._spec_options import click_options, parameters_of
+from discreet.core.registry import VERBS
 
 if TYPE_CHECKING:
     from discreet.job import VerbJob
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMANDS = {
     "perturb": "collect.perturb",
@@ -21,6 +32,53 @@ _COMMANDS = {
 """The module of the command that shows what each verb makes."""
 
 
+def verb_options(verb: str, *, group: str = "Options", **names: Any) -> Callable[[F], F]:
+    """Return a decorator that adds an option for every key of a job; ``only`` and ``without`` name keys."""
+
+    def make() -> list[click.Option]:
+        made = click_options([VERBS[verb]], group=group, **names)
+        required = {VERBS[verb].flag(name) for name, key in VERBS[verb].options().items() if key.required}
+        for option in made:
+            option.required = bool(required & set(option.opts))
+        return made
+
+    return later(make)
+
+
+def file_output(words: str, *, required: bool = True) -> Callable[[F], F]:
+    """Return a decorator that adds the options for the file to write."""
+    out = click.option("--out", type=DATA, required=required, metavar="FILE", help=words)
+    overwrite = click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+    return in_group("Writing", (out, overwrite))
+
+
+def verb_job(
+    verb: str,
+    values: Mapping[str, Any],
+    *,
+    data: Path | None,
+    out: Path | None,
+    reading: Mapping[str, Any] | None = None,
+    **keys: Any,
+) -> VerbJob:
+    """Build a job from the values of its options; ``keys`` come before them."""
+    declared = VERBS[verb].load()
+    described = parameters_of(VERBS[verb], values, without=tuple(keys)) | keys
+    output = {
+        name: described.pop(name)
+        for name in (*declared.output_keys, "overwrite")
+        if described.get(name) is not None
+    }
+    job: VerbJob = declared.from_dict(
+        {
+            "input": {**({} if data is None else {"path": data}), **(reading or {})},
+            verb: {name: value for name, value in described.items() if value is not None},
+            "output": {declared.target_key: out, **output},
+        }
+    )
+    return job
+
+
 def perform_verb(command: str, job: VerbJob, *, as_json: bool, quiet: bool) -> None:
     """Run a job and show its figures: one JSON object, or labeled lines, or nothing."""
     from discreet.cli._output import print_json
@@ -28,14 +86,9 @@ def perform_verb(command: str, job: VerbJob, *, as_json: bool, quiet: bool) -> N
     from discreet.job import run
 
     with stages(len(job.stages), quiet=quiet or as_json) as progress:
-        made = run(job, progress)
+        result = run(job, progress)
     if as_json:
-        ok = made.figures.get("converged", True)
-        print_json({"command": command, "ok": ok, **made.figures})
+        ok = result.figures.get("converged", True)
+        print_json({"command": command, "ok": ok, **result.figures})
     elif not quiet:
-        import_module(f"discreet.cli.{_COMMANDS[job.verb]}").show(job, made)
-
-
-def section(given: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return the options that were named, as the keys of a job file."""
-    return {name: given[name] for name in names if given[name] is not None and given[name] is not False}
+        import_module(f"discreet.cli.{_COMMANDS[job.verb]}").show(job, result)

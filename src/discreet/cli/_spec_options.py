@@ -69,22 +69,22 @@ def click_options(
     specs: Iterable[Spec], *, group: str = "Method", only: Collection[str] = (), without: Collection[str] = ()
 ) -> list[click.Option]:
     """Return the click options of specs, one for each flag, in the order in which they first occur."""
-    known = list(specs)
+    registered = list(specs)
     sharing: dict[str, list[tuple[Spec, Parameter]]] = {}
     aliases: dict[str, Spec] = {}
     variants: dict[str, list[GuaranteeSpec]] = {}
-    for spec in known:
+    for spec in registered:
         for parameter in settable(spec, only, without):
             sharing.setdefault(spec.flag(parameter.name), []).append((spec, parameter))
         aliases |= {alias: spec for alias, (name, _) in spec.aliases.items() if not only or name in only}
         if isinstance(spec, GuaranteeSpec) and spec.variant is not None:
             variants.setdefault(spec.variant[0], []).append(spec)
-    made = [_option(flag, owners, len(known)) for flag, owners in sharing.items()]
-    made += [_variant(option, owners) for option, owners in variants.items()]
-    made += [_alias(alias, spec) for alias, spec in aliases.items()]
-    for option in made:
+    options = [_option(flag, owners, len(registered)) for flag, owners in sharing.items()]
+    options += [_variant(option, owners) for option, owners in variants.items()]
+    options += [_alias(alias, spec) for alias, spec in aliases.items()]
+    for option in options:
         option.group = group  # type: ignore[attr-defined]
-    return made
+    return options
 
 
 def settable(spec: Spec, only: Collection[str] = (), without: Collection[str] = ()) -> list[Parameter]:
@@ -119,7 +119,7 @@ def parameters_of(
     without
         The names of parameters that are set in another way.
     """
-    own = {parameter.name: parameter for parameter in settable(spec, (), without)}
+    parameters = {parameter.name: parameter for parameter in settable(spec, (), without)}
     others = [other for other in among if other.name != spec.name]
     chosen: dict[str, Any] = {}
     for other in (spec, *others):
@@ -128,9 +128,9 @@ def parameters_of(
             value = values.get(python_name(flag))
             if value is None or value == ():
                 continue
-            if parameter.name not in own or spec.flag(parameter.name) != flag:
+            if parameter.name not in parameters or spec.flag(parameter.name) != flag:
                 raise _misplaced(_written(flag), flag, parameter.name, [spec, *others], choice)
-            chosen.setdefault(parameter.name, value_of(flag, own[parameter.name], value))
+            chosen.setdefault(parameter.name, value_of(flag, parameters[parameter.name], value))
         for alias, (name, stands_for) in other.aliases.items():
             if not values.get(alias):
                 continue
@@ -139,7 +139,7 @@ def parameters_of(
                     f"--{alias.replace('_', '-')}", other.flag(name), name, [spec, *others], choice
                 )
             chosen[name] = stands_for
-    return {name: chosen[name] for name in own if name in chosen}
+    return {name: chosen[name] for name in parameters if name in chosen}
 
 
 def are_named(values: Iterable[str]) -> bool:
@@ -234,10 +234,10 @@ def _written(flag: str) -> str:
     return flag.rpartition("/")[2]
 
 
-def _misplaced(written: str, flag: str, parameter: str, known: list[Spec], choice: str) -> click.UsageError:
+def _misplaced(written: str, flag: str, parameter: str, specs: list[Spec], choice: str) -> click.UsageError:
     """Make the error for an option that belongs to others than what was chosen."""
     fitting = [
-        spec.name for spec in known[1:] if parameter in spec.options() and spec.flag(parameter) == flag
+        spec.name for spec in specs[1:] if parameter in spec.options() and spec.flag(parameter) == flag
     ]
     belongs = " and ".join(filter(None, [", ".join(fitting[:-1]), fitting[-1]]))
     return parse.mistake(f"{written} belongs to {belongs}.", f"{choice} {fitting[0]}")

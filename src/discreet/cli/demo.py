@@ -45,9 +45,9 @@ def demo(parties: bool, out: Path | None, as_json: bool, quiet: bool) -> None:
     from discreet.job import Job
 
     folder = out or Path("release-demo")
-    promise = KAnonymity(5) & EntropyDiversity(2, of="diagnosis")
+    guarantee = KAnonymity(5) & EntropyDiversity(2, of="diagnosis")
     columns = hospital_columns()
-    job = Job(hospital(), columns, promise, out=folder, overwrite=_is_demo(folder, list(columns)))
+    job = Job(hospital(), columns, guarantee, out=folder, overwrite=_is_demo(folder, list(columns)))
     perform("demo", job, as_json=as_json, quiet=quiet)
 
 
@@ -68,38 +68,38 @@ def _between_parties(out: Path, *, as_json: bool, quiet: bool) -> None:
     from discreet.parties.network.local_run import run_locally, write_session
     from discreet.parties.network.running import check_folder
 
-    held = shops()
+    baskets_of = shops()
     parameters = {"min_support": _SUPPORT, "min_threshold": _CONFIDENCE, "max_items": 100, "format": "lines"}
-    if _is_parties_demo(out, held):
+    if _is_parties_demo(out, baskets_of):
         shutil.rmtree(out)
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Writing the baskets of three shops")
-        data = {name: out / f"{name}.csv" for name in held}
-        for name, baskets in held.items():
+        data = {name: out / f"{name}.csv" for name in baskets_of}
+        for name, baskets in baskets_of.items():
             write_baskets(baskets, data[name], format="lines", lossy=True)
-        session = write_session(out, "rules", parameters, tuple(held))
+        session = write_session(out, "rules", parameters, tuple(baskets_of))
         progress("Mining together, three processes over TLS")
         run = run_locally(session, data)
-    sizes = {name: len(baskets) for name, baskets in held.items()}
-    alone = {name: _alone(baskets) for name, baskets in held.items()}
-    found = _found(run)
+    sizes = {name: len(baskets) for name, baskets in baskets_of.items()}
+    alone = {name: _alone(baskets) for name, baskets in baskets_of.items()}
+    rules = _rules_of(run)
     if as_json:
-        plain = {"out": str(out), "baskets": sizes, "seconds": round(run.seconds, 3)}
+        fields = {"out": str(out), "baskets": sizes, "seconds": round(run.seconds, 3)}
         print_json(
-            {"command": "demo", "ok": True, **plain, "rules": found, "transcript": run.transcript("north")}
+            {"command": "demo", "ok": True, **fields, "rules": rules, "transcript": run.transcript("north")}
         )
     elif not quiet:
-        _print_run(out, run, sizes, alone, found)
+        _print_run(out, run, sizes, alone, rules)
 
 
 def _is_parties_demo(out: Path, names: Iterable[str]) -> bool:
     """Return whether a folder holds an earlier demo between parties and nothing else, so that it may be replaced."""
-    known = {"session.toml"}
+    expected = {"session.toml"}
     for name in names:
-        known |= {f"{name}.csv", f"{name}.pem", f"{name}.toml", f"result-{name}"}
-    return (out / "session.toml").is_file() and {path.name for path in out.iterdir()} <= known
+        expected |= {f"{name}.csv", f"{name}.pem", f"{name}.toml", f"result-{name}"}
+    return (out / "session.toml").is_file() and {path.name for path in out.iterdir()} <= expected
 
 
 def _alone(baskets: Any) -> set[str]:
@@ -110,7 +110,7 @@ def _alone(baskets: Any) -> set[str]:
     return {_rule(row["antecedents"], row["consequents"]) for row in table.to_pylist()}
 
 
-def _found(run: LocalRun) -> list[dict[str, Any]]:
+def _rules_of(run: LocalRun) -> list[dict[str, Any]]:
     import csv
 
     with (run.folders["north"] / "rules.csv").open(encoding="utf-8", newline="") as stream:
@@ -123,7 +123,7 @@ def _found(run: LocalRun) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-    return sorted(rules, key=lambda one: -one["confidence"])
+    return sorted(rules, key=lambda rule: -rule["confidence"])
 
 
 def _rule(before: list[str], after: list[str]) -> str:
@@ -131,7 +131,7 @@ def _rule(before: list[str], after: list[str]) -> str:
 
 
 def _print_run(
-    out: Path, run: LocalRun, sizes: dict[str, int], alone: dict[str, set[str]], found: list[dict[str, Any]]
+    out: Path, run: LocalRun, sizes: dict[str, int], alone: dict[str, set[str]], mined: list[dict[str, Any]]
 ) -> None:
     from discreet.cli._output import print_lines
 
@@ -139,15 +139,15 @@ def _print_run(
     meter = record["meter"]
     traffic = f"{meter['bytes_sent'] + meter['bytes_received']:,} bytes at north"
     lines = [("shops", ", ".join(f"{name} with {size:,} baskets" for name, size in sizes.items()))]
-    rules = {one["rule"] for one in found}
-    shared = "; ".join(f"{name} alone finds {len(rules & known)} of them" for name, known in alone.items())
+    rules = {rule["rule"] for rule in mined}
+    shared = "; ".join(f"{name} alone finds {len(rules & local)} of them" for name, local in alone.items())
     lines.append(
-        ("rules", f"{len(found)} in all baskets together; {shared}. Some that are not found everywhere:")
+        ("rules", f"{len(mined)} in all baskets together; {shared}. Some that are not found everywhere:")
     )
-    for one in sorted(found, key=lambda one: sum(one["rule"] in known for known in alone.values()))[:8]:
-        holders = [name for name, known in alone.items() if one["rule"] in known]
-        seen = f"alone found by {', '.join(holders)}" if holders else "found by no shop alone"
-        lines.append(("", f"{one['confidence']:.0%}  {one['rule']}  ({seen})"))
+    for rule in sorted(mined, key=lambda rule: sum(rule["rule"] in local for local in alone.values()))[:8]:
+        holders = [name for name, local in alone.items() if rule["rule"] in local]
+        finders = f"alone found by {', '.join(holders)}" if holders else "found by no shop alone"
+        lines.append(("", f"{rule['confidence']:.0%}  {rule['rule']}  ({finders})"))
     lines.append(("cost", f"{meter['rounds']} rounds, {traffic}, {run.seconds:.1f} s with three processes"))
     lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(record["leaks"])]
     lines.append(

@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._runs import perform_verb, verb_job
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -95,13 +95,13 @@ def keys(name: str, address: str, days: int, folder: Path, as_json: bool, quiet:
     if address != "HOST:PORT":
         parse_address(address, "of --address")
     private, public, fingerprint = make_keys(name, folder, address=address, days=days)
-    plain = {"private": str(private), "public": str(public), "fingerprint": fingerprint}
+    figures = {"private": str(private), "public": str(public), "fingerprint": fingerprint}
     lines = [
         ("private", f"{private}: keep it here"),
         ("public", f"{public}: send it to the other parties"),
         ("fingerprint", f"{fingerprint}: compare it with them by telephone"),
     ]
-    print_result("party keys", plain, lines, as_json=as_json, quiet=quiet)
+    print_result("party keys", figures, lines, as_json=as_json, quiet=quiet)
 
 
 @party.command(name="explain", short_help="Say what a session computes and reveals.", epilog=_EXPLAIN)
@@ -112,11 +112,11 @@ def explain_session(session: Path, two_parties_see_each_other: bool, as_json: bo
     """Say what the SESSION computes, what each party learns, who collects, and whom it trusts; nothing is sent."""
     from discreet.cli._output import print_result
     from discreet.parties.network.explanation import explain
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
 
-    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
-    plain = explain(agreed)
-    print_result("party explain", plain, explained(plain), as_json=as_json, quiet=quiet)
+    agreed = PartySession.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    explanation = explain(agreed)
+    print_result("party explain", explanation, explained(explanation), as_json=as_json, quiet=quiet)
 
 
 @party.command(short_help="Check whether a session could run.", epilog=_DOCTOR)
@@ -142,20 +142,20 @@ def doctor(
     from discreet.parties.network.doctor import examine
     from discreet.parties.network.explanation import explain
     from discreet.parties.network.running import find_key
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
 
     if name is None and (key or listen):
         raise gather.mistake("--key and --listen say nothing without --as.", "--as NAME")
-    agreed = Session.read(session, two_parties_see_each_other=two_parties_see_each_other)
-    own = None if name is None else key or find_key(session, agreed.member(name).name)
-    plain = explain(agreed)
+    agreed = PartySession.read(session, two_parties_see_each_other=two_parties_see_each_other)
+    private_file = None if name is None else key or find_key(session, agreed.member(name).name)
+    explanation = explain(agreed)
     if not as_json and not quiet:
-        print_lines(explained(plain))
-    checks = examine(agreed, name, own, wait=wait, listen=_address(listen))
+        print_lines(explained(explanation))
+    checks = examine(agreed, name, private_file, wait=wait, listen=_address(listen))
     ok = all(check.ok for check in checks)
     if as_json:
         listed = [{"what": x.what, "party": x.party, "ok": x.ok, "detail": x.detail} for x in checks]
-        print_json({"command": "party doctor", "ok": ok, "explanation": plain, "checks": listed})
+        print_json({"command": "party doctor", "ok": ok, "explanation": explanation, "checks": listed})
     elif not quiet or not ok:
         print_lines(
             ("well" if x.ok else "broken", f"{x.what} of {x.party}: {x.detail}")
@@ -175,29 +175,18 @@ def doctor(
 @_LISTEN
 @_CONSENT
 @options.printing
-def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
-    from discreet.job import PartyJob
-
-    job = PartyJob.from_dict(
-        {
-            "input": {} if given["data"] is None else {"path": given["data"]},
-            "party": {
-                "session": session,
-                "name": name,
-                **section(given, "key", "listen", "two_parties_see_each_other"),
-            },
-            "output": {"folder": out, **section(given, "overwrite")},
-        }
-    )
+    keys = {key: values[key] for key in ("key", "listen", "two_parties_see_each_other", "overwrite")}
+    job = verb_job("party", {}, data=values["data"], out=out, session=session, name=name, **keys)
     perform_verb("party run", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print what the run computed, cost and revealed."""
     from discreet.cli._output import print_figures
 
-    figures, meter, names = made.figures, made.data.meter, made.data.session.names
+    figures, meter, names = result.figures, result.data.meter, result.data.session.names
     seconds = sum(step.seconds for step in meter.steps)
     traffic = f"{meter.bytes_sent:,} bytes sent, {meter.bytes_received:,} received"
     print_figures(
@@ -206,35 +195,38 @@ def show(job: VerbJob, made: Made) -> None:
             ("protocol", f"{figures['protocol']} among {', '.join(names)}"),
             ("covers", ", ".join(figures["covers"])),
             ("cost", f"{meter.rounds} rounds, {traffic}, {seconds:.2f} s"),
-            ("guarantee", str(made.verdict)),
+            ("guarantee", str(result.verdict)),
             *(("reveals" if at == 0 else "", leak) for at, leak in enumerate(figures["leaks"])),
             ("written", str(job.out)),
         ],
     )
 
 
-def explained(plain: dict[str, Any]) -> list[tuple[str, str]]:
+def explained(explanation: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the explanation of a session as labeled lines."""
     from discreet.report.party_run import parameter_text
 
-    n = len(plain["parties"])
-    lines = [("protocol", f"{plain['protocol']}: {plain['summary']}"), ("session", plain["session"])]
-    for at, member in enumerate(plain["parties"]):
+    n = len(explanation["parties"])
+    lines = [
+        ("protocol", f"{explanation['protocol']}: {explanation['summary']}"),
+        ("session", explanation["session"]),
+    ]
+    for at, member in enumerate(explanation["parties"]):
         certificate = f"certificate {member['fingerprint']}, valid until {member['valid_until']}"
         lines.append(
             ("parties" if at == 0 else "", f"{member['name']} at {member['address']}, {certificate}")
         )
-    for at, (key, value) in enumerate(plain["parameters"].items()):
+    for at, (key, value) in enumerate(explanation["parameters"].items()):
         lines.append(("parameters" if at == 0 else "", f"{key} = {parameter_text(value)}"))
-    leaks = plain["leaks"] or ["Nothing beyond the result."]
+    leaks = explanation["leaks"] or ["Nothing beyond the result."]
     lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(leaks)]
-    if n == 2 and plain["two_parties_see_each_other"]:
+    if n == 2 and explanation["two_parties_see_each_other"]:
         lines.append(("", "The two parties agree that each can compute the other's data from the result."))
-    if plain["collector"] is not None:
-        lines.append(("collector", f"{plain['collector']} receives what the others send under masks"))
-    lines.append(("needs", _needed(plain["threshold"], n)))
-    lines.append(("rests on", f"{plain['assumption']}; {_withstood(plain['withstands'])}"))
-    traffic = plain["traffic"]
+    if explanation["collector"] is not None:
+        lines.append(("collector", f"{explanation['collector']} receives what the others send under masks"))
+    lines.append(("needs", _needed(explanation["threshold"], n)))
+    lines.append(("rests on", f"{explanation['assumption']}; {_withstood(explanation['withstands'])}"))
+    traffic = explanation["traffic"]
     sizes = "their number and sizes depend on what the run reveals on its way"
     if traffic is not None:
         size = f"{traffic['frames']:,} of all parties together, {traffic['bytes']:,} bytes"

@@ -1,4 +1,5 @@
 from .additive_noise import AdditiveNoise as AdditiveNoise
+from .additive_noise import noise_for_conditional_privacy as noise_for_conditional_privacy
 from .category_estimates import Shares as Shares
 from .channels import Channels as Channels
 from .choose_pq import Choice as Choice
@@ -8,7 +9,6 @@ from .clients.mask import flip as flip
 from .clients.noise import add_noise as add_noise
 from .clients.noise import report_category as report_category
 from .clients.noise import report_unary as report_unary
-from .conditional_privacy import noise_for_conditional_privacy as noise_for_conditional_privacy
 from .correlated_noise import CorrelatedNoise as CorrelatedNoise
 from .mask import EMask as EMask
 from .mask import Mask as Mask
@@ -19,10 +19,10 @@ from .noise import Uniform as Uniform
 from .noise import noise_from_dict as noise_from_dict
 from .randomized_response import RandomizedResponse as RandomizedResponse
 from .reconstruct.density import Density as Density
+from .reconstruct.density import JointDensity as JointDensity
+from .reconstruct.em import NotConvergedWarning as NotConvergedWarning
 from .reconstruct.histogram import Histogram as Histogram
-from .reconstruct.joint_density import JointDensity as JointDensity
-from .reconstruct.joint_histogram import JointHistogram as JointHistogram
+from .reconstruct.histogram import JointHistogram as JointHistogram
 from .reconstruct.joint_reconstruction import JointReconstruction as JointReconstruction
-from .reconstruct.reconstruction import NotConvergedWarning as NotConvergedWarning
 from .reconstruct.reconstruction import Reconstruction as Reconstruction
 from .unary_response import UnaryResponse as UnaryResponse

@@ -1,25 +1,37 @@
-"""Additive noise: people add public noise to their own numbers (Agrawal & Srikant, SIGMOD 2000)."""
+"""Additive noise: people add public noise to their own numbers (Agrawal & Srikant 2000; Agrawal & Aggarwal 2001)."""
 
 from __future__ import annotations
 
 import math
+from abc import ABCMeta
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from discreet.collect.conditional_privacy import conditional_privacy
 from discreet.collect.frames import frame_of
 from discreet.collect.noise import MOST_STEPS, Noise
 from discreet.collect.reconstruct.density import Density
+from discreet.collect.reconstruct.em import likelihood
 from discreet.collect.reconstruct.reconstruction import Reconstruction
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.errors import InputError
+from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.params import NONE, Constraints, FloatIn, InstanceOf, check_parameters, require
 from discreet.core.rng import RandomState
 from discreet.core.validation import array_of, finite
+
+Kind = TypeVar("Kind", bound=Noise)
+
+_POINTS = 4_000
+_AROUND = 120
+_MOST_CELLS = 30_000
+_CHUNK = 4_096
+_HALVINGS = 60
+_CLOSE = 1e-9
+_NEAREST = 1e-4
+"""How near a privacy may be to the largest possible; nearer, the entropies are not computed precisely enough."""
 
 
 @public
@@ -84,24 +96,24 @@ class AdditiveNoise:
 
         return Channels(dict.fromkeys(columns, self)).perturb(data, random_state=random_state)
 
-    def add(self, values: np.ndarray[Any, Any], chance: Chance, *, shown: str = "data") -> FloatArray:
+    def add(self, values: np.ndarray[Any, Any], chance: Chance, *, column: str = "data") -> FloatArray:
         """Add noise drawn from ``chance`` to an array that errors call by a name."""
         self._check()
         if values.dtype.kind not in "iuf":
-            raise InputError(f"'{shown}' must hold numbers to be hidden behind noise.")
-        numbers = finite(values, f"values of '{shown}'")
+            raise InputError(f"'{column}' must hold numbers to be hidden behind noise.")
+        numbers = finite(values, f"values of '{column}'")
         low, high = (
             end if end is not None else far for end, far in ((self.low, -math.inf), (self.high, math.inf))
         )
         outside = int(((numbers < low) | (numbers > high)).sum())
         if outside:
             raise InputError(
-                f"{outside} values of '{shown}' lie outside the stated range, so noise could not hide them."
+                f"{outside} values of '{column}' lie outside the stated range, so noise could not hide them."
             )
         grid = self.noise.grid
         if numbers.size and float(np.abs(numbers).max()) >= MOST_STEPS * grid:
             raise InputError(
-                f"'{shown}' holds numbers so large beside the noise that the noise would be lost in rounding; "
+                f"'{column}' holds numbers so large beside the noise that the noise would be lost in rounding; "
                 "count from a nearer origin."
             )
         drawn = self.noise.draw(numbers.size, chance).reshape(numbers.shape)
@@ -171,3 +183,70 @@ class AdditiveNoise:
     def __repr__(self) -> str:
         ends = "" if self.low is None and self.high is None else f", low={self.low}, high={self.high}"
         return f"AdditiveNoise({self.noise!r}{ends})"
+
+
+def conditional_privacy(noise: Noise, truth: Density) -> float:
+    """Return ``2^h(X|Z)`` for true values X that are spread like ``truth`` and noisy values Z.
+
+    ``h(X|Z) = h(X) + h(Y) - h(Z)``, since the noise Y does not depend on X.
+
+    Examples
+    --------
+    >>> from discreet.collect.noise import Uniform
+    >>> even = Density(np.array([0.0, 1.0]), np.array([1.0]))
+    >>> round(conditional_privacy(Uniform(0.5), even), 4)
+    0.6065
+    """
+    return float(2 ** (truth.entropy + noise.entropy - _noisy_entropy(noise, truth)))
+
+
+@public
+def noise_for_conditional_privacy(kind: type[Kind], privacy: float, *, truth: Density) -> Kind:
+    """Choose the noise of a kind that leaves the wanted ``2^h(X|Z)``; all leave less than ``2^h(X)``."""
+    require(
+        "noise_for_conditional_privacy",
+        "kind",
+        kind,
+        InstanceOf((ABCMeta,), "a kind of noise such as Gaussian"),
+    )
+    require("noise_for_conditional_privacy", "truth", truth, InstanceOf((Density,), "a Density"))
+    require("noise_for_conditional_privacy", "privacy", privacy, FloatIn(0, closed="neither"))
+    most = 2**truth.entropy
+    if privacy > most * (1 - _NEAREST):
+        raise InfeasibleError(
+            f"Noise leaves less than the conditional privacy {most:.6g} of the values themselves, and more noise adds "
+            f"next to nothing; use {most * (1 - 2 * _NEAREST):.6g} or less."
+        )
+    low, high = privacy / 1e3, privacy
+    while conditional_privacy(kind(high), truth) < privacy:  # type: ignore[call-arg]
+        low, high = high, 4 * high
+    for _ in range(_HALVINGS):
+        middle = (low * high) ** 0.5
+        enough = conditional_privacy(kind(middle), truth) >= privacy  # type: ignore[call-arg]
+        low, high = (low, middle) if enough else (middle, high)
+        if high / low < 1 + _CLOSE:
+            break
+    return kind(high)  # type: ignore[call-arg]
+
+
+def _noisy_entropy(noise: Noise, truth: Density) -> float:
+    """Work out the entropy of noisy values in cells that are fine wherever their density bends."""
+    cells = _cells(noise, truth)
+    shares = np.concatenate(
+        [
+            likelihood(noise, cells[start : start + _CHUNK + 1], truth.edges) @ truth.shares
+            for start in range(0, cells.size - 1, _CHUNK)
+        ]
+    )
+    positive = shares > 0
+    return float(-(shares[positive] * np.log2(shares[positive] / np.diff(cells)[positive])).sum())
+
+
+def _cells(noise: Noise, truth: Density) -> FloatArray:
+    steps = np.linspace(-1, 1, 2 * min(_AROUND, max(4, _MOST_CELLS // (4 * truth.edges.size))) + 1)
+    far = np.unique(np.concatenate([noise.spread * steps, noise.reach * steps]))
+    near = (truth.edges[:, None] + far[None, :]).ravel()
+    even = np.linspace(truth.edges[0] - noise.reach, truth.edges[-1] + noise.reach, _POINTS)
+    cells = np.unique(np.concatenate([near, even]))
+    apart = np.concatenate([[True], np.diff(cells) > (cells[-1] - cells[0]) * 1e-12])
+    return np.asarray(cells[apart])

@@ -38,7 +38,7 @@ class Categories:
         if not isinstance(value, Sequence) or len(value) < 2:
             return False
         try:
-            return len(set(value)) == len(value) and all(one is not None for one in value)
+            return len(set(value)) == len(value) and all(category is not None for category in value)
         except TypeError:
             return False
 
@@ -49,7 +49,7 @@ class Categories:
 CATEGORIES = Categories()
 
 
-def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> IntArray:
+def codes_of(values: Any, categories: Sequence[Any], *, column: str = "data") -> IntArray:
     """Return the place of every value among the categories; errors call the values by a name."""
     try:
         array = _arrow(values)
@@ -57,17 +57,17 @@ def codes_of(values: Any, categories: Sequence[Any], *, shown: str = "data") -> 
             array = array.cast(pa.array(list(categories)).type)
         codes = pc.index_in(array, value_set=_value_set(categories, array.type))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        raise InputError(f"The values of '{shown}' are not of the categories' type.") from None
+        raise InputError(f"The values of '{column}' are not of the categories' type.") from None
     if codes.null_count:
         raise InputError(
-            f"{codes.null_count} values of '{shown}' are null or none of the {len(categories)} categories."
+            f"{codes.null_count} values of '{column}' are null or none of the {len(categories)} categories."
         )
     return np.asarray(codes.to_numpy(zero_copy_only=False), np.int64)
 
 
 def labeled(codes: IntArray, categories: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Return the categories in the places of their codes, in an array of their own type."""
-    same = len({type(one) for one in categories}) == 1
+    same = len({type(category) for category in categories}) == 1
     labels = np.array(categories) if same else np.empty(len(categories), object)
     if not same or labels.ndim != 1:
         labels = np.empty(len(categories), object)
@@ -85,6 +85,6 @@ def _arrow(values: Any) -> pa.Array:
 
 def _value_set(categories: Sequence[Any], type_: pa.DataType) -> pa.Array:
     """Return the categories in the values' own type; a fraction is no whole number, which Arrow would make of it."""
-    if pa.types.is_integer(type_) and any(one != int(one) for one in categories):
+    if pa.types.is_integer(type_) and any(category != int(category) for category in categories):
         raise ValueError
     return pa.array(list(categories), type_)

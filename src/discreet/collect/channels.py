@@ -1,4 +1,4 @@
-"""Channels: several columns of a frame, each distorted by a channel of its own."""
+"""Channels: several columns of a frame, each distorted by a channel of its own; and channels from plain data."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ import pyarrow as pa
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.category_estimates import Shares, codes_of
 from discreet.collect.frames import frame_of, released, require_columns, require_hidden
+from discreet.collect.noise import NOISES, Laplace, noise_from_dict
 from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.density import Density
 from discreet.collect.secure_random import Chance
 from discreet.collect.unary_response import UnaryResponse
-from discreet.core.boundary import public
-from discreet.core.errors import InputError, SchemaError
+from discreet.core.boundary import public, reads
+from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraints, InstanceOf, MappingOf, check_parameters
 from discreet.core.rng import RandomState
 
 Channel: TypeAlias = AdditiveNoise | RandomizedResponse | UnaryResponse
+
+_DERIVED = ("privacy", "epsilon")
+"""Entries that follow from the others; they may be there and are ignored."""
+_NUMBERS, _MATRIX, _BITS = (
+    {*keys, *_DERIVED}
+    for keys in (("noise", "spread", "low", "high"), ("categories", "matrix"), ("categories", "p", "q"))
+)
 
 
 @public
@@ -79,9 +87,9 @@ class Channels:
             for name, channel in self.channels.items()
         }
         order = [
-            one
+            column
             for name in wrapped.columns
-            for one in ([new.name for new in distorted[name]] if name in distorted else [name])
+            for column in ([new.name for new in distorted[name]] if name in distorted else [name])
         ]
         if len(set(order)) < len(order):
             raise SchemaError(
@@ -96,19 +104,19 @@ class Channels:
         idle = [name for name in options if name not in self.channels]
         if idle:
             raise SchemaError(f"There are options for '{idle[0]}', which none of the channels hides.")
-        found: dict[str, Density | Shares] = {}
+        estimates: dict[str, Density | Shares] = {}
         for name, channel in self.channels.items():
             own_options = dict(options.get(name, {}))
             if isinstance(channel, UnaryResponse):
                 bits = [f"{name}={category}" for category in channel.categories]
                 require_columns(wrapped, bits)
-                found[name] = channel.reconstruct(wrapped.select(bits).to_numpy(), **own_options)
+                estimates[name] = channel.reconstruct(wrapped.select(bits).to_numpy(), **own_options)
                 continue
             require_columns(wrapped, [name])
             values = wrapped.get_column(name)
             reports = values.to_numpy() if isinstance(channel, AdditiveNoise) else values
-            found[name] = channel.reconstruct(reports, **own_options)
-        return found
+            estimates[name] = channel.reconstruct(reports, **own_options)
+        return estimates
 
     def to_dict(self) -> dict[str, Any]:
         """Return the channels as plain data: what is public about them."""
@@ -121,9 +129,9 @@ class Channels:
             raise InputError(f"{values.null_count()} values of '{name}' are null; drop or fill them first.")
         if isinstance(channel, AdditiveNoise):
             numbers = values.cast(nw.Float64) if values.dtype == nw.Decimal else values
-            noisy = channel.add(numbers.to_numpy(), chance, shown=name)
+            noisy = channel.add(numbers.to_numpy(), chance, column=name)
             return [nw.new_series(name, noisy, nw.Float64, backend=values.implementation)]
-        codes = codes_of(values, channel.categories, shown=name)
+        codes = codes_of(values, channel.categories, column=name)
         if isinstance(channel, UnaryResponse):
             bits = channel.report(codes, chance)
             return [
@@ -147,3 +155,72 @@ def _labels(channel: RandomizedResponse, values: nw.Series[Any], name: str) -> n
     if isinstance(values.dtype, nw.Enum) and not set(channel.categories) <= set(values.dtype.categories):
         raise SchemaError(f"The type of column '{name}' lacks some of the channel's categories.")
     return distorted.cast(values.dtype)
+
+
+@reads("The channel")
+def channel_from_dict(record: Mapping[str, Any], *, column: str = "channel") -> Channel:
+    """Read what ``to_dict`` of a channel returns; errors name the column.
+
+    Examples
+    --------
+    >>> channel_from_dict({"noise": "gaussian", "spread": 5.0, "low": 0, "high": 100})
+    AdditiveNoise(Gaussian(sd=5.0), low=0, high=100)
+    """
+    keys = set(record) if isinstance(record, Mapping) else set()
+    if "noise" in keys and "spread" in keys and keys <= _NUMBERS:
+        if record["noise"] not in list(NOISES):
+            raise ParameterError(f"The noise of '{column}' must be one of {', '.join(NOISES)}.")
+        return AdditiveNoise(noise_from_dict(dict(record)), low=record.get("low"), high=record.get("high"))
+    by_matrix = {"categories", "matrix"} <= keys <= _MATRIX
+    if not by_matrix and not {"categories", "p", "q"} <= keys <= _BITS:
+        raise InputError(
+            f"The channel of '{column}' must hold 'noise' and 'spread' (also 'low' and 'high'), or 'categories' and "
+            "'matrix', or 'categories', 'p' and 'q'."
+        )
+    if not isinstance(record["categories"], list | tuple):
+        raise ParameterError(f"The categories of '{column}' must be a list.")
+    if by_matrix:
+        return RandomizedResponse(record["categories"], record["matrix"])
+    return UnaryResponse(record["categories"], p=record["p"], q=record["q"])
+
+
+def noise_channel(
+    noise: str,
+    *,
+    spread: float | None = None,
+    privacy: float | None = None,
+    epsilon: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    column: str,
+) -> AdditiveNoise:
+    """Return the channel of a named noise, whose width is stated in one of three ways; errors name the column.
+
+    >>> noise_channel("laplace", epsilon=1, low=0, high=100, column="age")
+    AdditiveNoise(Laplace(scale=100.00152739245131), low=0, high=100)
+    """
+    if sum(width is not None for width in (spread, privacy, epsilon)) != 1:
+        raise ParameterError("Say in one way how wide the noise is.", fix={"privacy": 1.0})
+    if spread is not None:
+        return AdditiveNoise(NOISES[noise](spread), low=low, high=high)  # type: ignore[call-arg]
+    if low is None or high is None:
+        raise ParameterError(
+            f"The range of '{column}' is not known, and taking it from the data would reveal some of them.",
+            fix={"range": f"{column}=0,100"},
+        )
+    if privacy is not None:
+        chosen = NOISES[noise].for_privacy(privacy, low=low, high=high)
+    elif noise != "laplace":
+        raise ParameterError("Only laplace noise has an epsilon.", fix={"noise": "laplace"})
+    else:
+        chosen = Laplace.for_epsilon(epsilon or 0.0, low=low, high=high)
+    return AdditiveNoise(chosen, low=low, high=high)
+
+
+@reads("The list of channels")
+def channels_from_dict(record: Mapping[str, Any]) -> Channels:
+    """Read channels by column: what ``Channels.to_dict`` returns, or what a command that perturbs prints as JSON."""
+    listed = record.get("columns", record) if isinstance(record.get("command"), str) else record
+    if not isinstance(listed, Mapping) or not listed:
+        raise InputError("There must be a channel for each hidden column, under the column's name.")
+    return Channels({name: channel_from_dict(channel, column=name) for name, channel in listed.items()})

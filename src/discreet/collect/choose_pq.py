@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.collect.mask import EMask
 from discreet.core.boundary import public
-from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.params import Constraint, FloatIn, IntIn, require
 
 _REFERENCE = 0.9
 """The p = q of MASK whose error is the yardstick."""
@@ -62,16 +62,27 @@ class Choices:
     @property
     def good(self) -> tuple[Choice, ...]:
         """The points that meet every condition, the most private first."""
-        return tuple(sorted((one for one in self.points if one.good), key=lambda one: -one.basic_privacy))
+        return tuple(
+            sorted((point for point in self.points if point.good), key=lambda point: -point.basic_privacy)
+        )
 
     def table(self, *, every: bool = False) -> pa.Table:
         """Return the good points as an Arrow table, or every point."""
-        shown = self.points if every else self.good
+        points = self.points if every else self.good
         names = [field for field in Choice.__dataclass_fields__ if every or field not in _CONDITIONS]
-        return pa.table({name: [getattr(one, name) for one in shown] for name in names})
+        return pa.table({name: [getattr(point, name) for point in points] for name in names})
 
 
 _CONDITIONS = ("private", "accurate", "fast")
+_CONSTRAINTS: dict[str, Constraint] = {
+    "support": FloatIn(0, 1, closed="neither"),
+    "n_baskets": IntIn(1),
+    "at_least": FloatIn(0, 100),
+    "tolerance": FloatIn(0),
+    "above_q": FloatIn(0, 1),
+    "p_step": FloatIn(0.001, 0.5),
+    "q_step": FloatIn(0.001, 0.5),
+}
 
 
 @public
@@ -110,7 +121,9 @@ def choose_pq(
     >>> [(one.p, one.q) for one in choose_pq(0.01, 1_000_000, tolerance=0.05).good]
     [(0.4, 0.98), (0.5, 0.97), (0.3, 0.99), (0.6, 0.96)]
     """
-    _require(support, n_baskets, at_least, tolerance, above_q, p_step, q_step)
+    required = (support, n_baskets, at_least, tolerance, above_q, p_step, q_step)
+    for (name, constraint), value in zip(_CONSTRAINTS.items(), required, strict=True):
+        require("choose_pq", name, value, constraint)
     choices = Choices((), support, n_baskets, at_least, tolerance, above_q)
     points = tuple(
         _choice(p, q, choices)
@@ -144,23 +157,4 @@ def _choice(p: float, q: float, required: Choices) -> Choice:
 def _steps(step: float) -> list[float]:
     """Return the multiples of a step between 0 and 1, without the ends."""
     inner = np.arange(1, round(1 / step + 1e-9) + 1) * step
-    return [round(float(one), 10) for one in inner if one < 1 - 1e-9]
-
-
-def _require(
-    support: float,
-    n_baskets: int,
-    at_least: float,
-    tolerance: float,
-    above_q: float,
-    p_step: float,
-    q_step: float,
-) -> None:
-    owner = "choose_pq"
-    require(owner, "support", support, FloatIn(0, 1, closed="neither"))
-    require(owner, "n_baskets", n_baskets, IntIn(1))
-    require(owner, "at_least", at_least, FloatIn(0, 100))
-    require(owner, "tolerance", tolerance, FloatIn(0))
-    require(owner, "above_q", above_q, FloatIn(0, 1))
-    require(owner, "p_step", p_step, FloatIn(0.001, 0.5))
-    require(owner, "q_step", q_step, FloatIn(0.001, 0.5))
+    return [round(float(step_end), 10) for step_end in inner if step_end < 1 - 1e-9]

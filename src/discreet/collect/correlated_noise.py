@@ -95,8 +95,10 @@ class CorrelatedNoise:
         if nulls:
             raise InputError(f"{nulls} values of the columns are null; drop or fill them first.")
         noisy = self._noisy(frame.select(columns).to_numpy(), Chance(random_state, owner=self))
-        made = {name: np.ascontiguousarray(column) for name, column in zip(columns, noisy.T, strict=True)}
-        series = [nw.new_series(name, made[name], backend=frame.implementation) for name in columns]
+        noisy_columns = {
+            name: np.ascontiguousarray(column) for name, column in zip(columns, noisy.T, strict=True)
+        }
+        series = [nw.new_series(name, noisy_columns[name], backend=frame.implementation) for name in columns]
         return released(frame.with_columns(*series))
 
     def to_dict(self) -> dict[str, Any]:

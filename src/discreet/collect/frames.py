@@ -35,10 +35,10 @@ def require_hidden(frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
     """Refuse columns that are not there, and a pandas index that would reveal what is to be hidden."""
     require_columns(frame, names)
     if frame.implementation.is_pandas_like():
-        shown = [name for name in frame.to_native().index.names if name in names]
-        if shown:
+        indexed = [name for name in frame.to_native().index.names if name in names]
+        if indexed:
             raise SchemaError(
-                f"The frame's index would reveal the true values of '{shown[0]}'; reset it first."
+                f"The frame's index would reveal the true values of '{indexed[0]}'; reset it first."
             )
 
 

@@ -37,6 +37,10 @@ class Noise(ABC):
 
     name: ClassVar[str]
     constraints: ClassVar[Constraints] = {}
+    unit_precision: ClassVar[float]
+    """One over the variance of the noise of spread 1."""
+    unit_volume: ClassVar[float]
+    """Two to the entropy of the noise of spread 1; entropy grows by the logarithm of the spread."""
 
     def __post_init__(self) -> None:
         """Check the parameters, and keep them as plain numbers."""
@@ -45,19 +49,20 @@ class Noise(ABC):
             object.__setattr__(self, name, float(getattr(self, name)))
 
     @property
-    @abstractmethod
     def spread(self) -> float:
-        """The one number that determines the width of the noise."""
+        """The one number that determines the width of the noise: its half width, standard deviation or scale."""
+        width: float = getattr(self, next(iter(self.constraints)))
+        return width
 
     @property
-    @abstractmethod
     def variance(self) -> float:
         """The variance."""
+        return self.spread**2 / self.unit_precision
 
     @property
-    @abstractmethod
     def entropy(self) -> float:
         """The differential entropy, in bits."""
+        return math.log2(self.unit_volume * self.spread)
 
     @abstractmethod
     def pdf(self, at: FloatArray) -> FloatArray:
@@ -132,21 +137,8 @@ class Uniform(Noise):
 
     constraints: ClassVar[Constraints] = {"half_width": _SPREAD}
     name: ClassVar[str] = "uniform"
-
-    @property
-    def spread(self) -> float:
-        """The half width."""
-        return self.half_width
-
-    @property
-    def variance(self) -> float:
-        """The variance."""
-        return self.half_width**2 / 3
-
-    @property
-    def entropy(self) -> float:
-        """The differential entropy, in bits."""
-        return math.log2(2 * self.half_width)
+    unit_precision: ClassVar[float] = 3
+    unit_volume: ClassVar[float] = 2
 
     def pdf(self, at: FloatArray) -> FloatArray:
         """Return the density."""
@@ -179,21 +171,8 @@ class Gaussian(Noise):
 
     constraints: ClassVar[Constraints] = {"sd": _SPREAD}
     name: ClassVar[str] = "gaussian"
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation."""
-        return self.sd
-
-    @property
-    def variance(self) -> float:
-        """The variance."""
-        return self.sd**2
-
-    @property
-    def entropy(self) -> float:
-        """The differential entropy, in bits."""
-        return 0.5 * math.log2(2 * math.pi * math.e * self.sd**2)
+    unit_precision: ClassVar[float] = 1
+    unit_volume: ClassVar[float] = math.sqrt(2 * math.pi * math.e)
 
     def pdf(self, at: FloatArray) -> FloatArray:
         """Return the density."""
@@ -234,21 +213,8 @@ class Laplace(Noise):
 
     constraints: ClassVar[Constraints] = {"scale": _SPREAD}
     name: ClassVar[str] = "laplace"
-
-    @property
-    def spread(self) -> float:
-        """The scale."""
-        return self.scale
-
-    @property
-    def variance(self) -> float:
-        """The variance."""
-        return 2 * self.scale**2
-
-    @property
-    def entropy(self) -> float:
-        """The differential entropy, in bits."""
-        return math.log2(2 * math.e * self.scale)
+    unit_precision: ClassVar[float] = 0.5
+    unit_volume: ClassVar[float] = 2 * math.e
 
     def pdf(self, at: FloatArray) -> FloatArray:
         """Return the density."""
@@ -300,7 +266,7 @@ NOISES: dict[str, type[Noise]] = {kind.name: kind for kind in (Uniform, Gaussian
 
 @public
 @reads("The noise")
-def noise_from_dict(plain: dict[str, Any]) -> Noise:
+def noise_from_dict(record: dict[str, Any]) -> Noise:
     """Read what ``Noise.to_dict`` returns."""
-    require("noise_from_dict", "noise", plain.get("noise"), OneOf(tuple(NOISES)))
-    return NOISES[plain["noise"]](plain.get("spread"))  # type: ignore[call-arg]
+    require("noise_from_dict", "noise", record.get("noise"), OneOf(tuple(NOISES)))
+    return NOISES[record["noise"]](record.get("spread"))  # type: ignore[call-arg]

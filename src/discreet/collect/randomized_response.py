@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.collect.category_estimates import CATEGORIES, Shares, codes_of, labeled
-from discreet.collect.reconstruct.em import Rule, run_em
-from discreet.collect.reconstruct.reconstruction import warn_not_converged
+from discreet.collect.reconstruct.em import Rule, run_em, warn_not_converged
 from discreet.collect.secure_random import Chance, cells_below, rounded_up
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
@@ -75,9 +74,9 @@ class RandomizedResponse:
             require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
             keep = 1 - (k - 1) * rounded_up(math.exp(-epsilon) / (1 + (k - 1) * math.exp(-epsilon)))
         require(cls.__name__, "keep", keep, FloatIn(0, 1))
-        kept = float(keep or 0.0)
-        matrix = np.full((k, k), (1 - kept) / (k - 1))
-        np.fill_diagonal(matrix, kept)
+        truthful = float(keep or 0.0)
+        matrix = np.full((k, k), (1 - truthful) / (k - 1))
+        np.fill_diagonal(matrix, truthful)
         return cls(listed, matrix)
 
     @property
@@ -136,17 +135,16 @@ class RandomizedResponse:
         require(self, "method", method, OneOf(("em", "bayes", "inverse")))
         require(self, "tolerance", tolerance, FloatIn(0, 1, closed="neither"))
         require(self, "max_steps", max_steps, IntIn(1))
-        seen = self._counts(reports, counts)
-        total = float(seen.sum())
+        reported = self._counts(reports, counts)
+        total = float(reported.sum())
         n = round(total)
         inverse = np.linalg.inv(self.matrix.T)
-        unbiased = inverse @ (seen / total)
-        variance = (inverse**2) @ (seen / total) - unbiased**2
+        unbiased = inverse @ (reported / total)
+        variance = (inverse**2) @ (reported / total) - unbiased**2
         errors = np.sqrt(np.maximum(variance, 0.0) / total)
         if method == "inverse" or (unbiased >= 0).all():
             return Shares(self.categories, unbiased, errors, n)
-        reported = seen > 0
-        result = run_em(seen[None, reported], [self.matrix.T[reported]], Rule("change", tolerance, max_steps))
+        result = run_em(reported[None], [self.matrix.T], Rule("change", tolerance, max_steps))
         converged = bool(result.converged[0])
         if not converged:
             warn_not_converged(max_steps)
@@ -166,13 +164,13 @@ class RandomizedResponse:
     def _counts(self, reports: Any, counts: Any) -> FloatArray:
         if (reports is None) == (counts is None):
             raise ParameterError("Pass either 'reports' or 'counts' to RandomizedResponse.reconstruct.")
-        seen = np.asarray(self.count(reports) if counts is None else counts)
-        right = seen.shape == (len(self.categories),) and seen.dtype.kind in "iuf"
-        if not right or not ((seen >= 0) & np.isfinite(seen)).all():
+        reported = np.asarray(self.count(reports) if counts is None else counts)
+        right = reported.shape == (len(self.categories),) and reported.dtype.kind in "iuf"
+        if not right or not ((reported >= 0) & np.isfinite(reported)).all():
             raise InputError(f"The counts must be {len(self.categories)} numbers, 0 or more each.")
-        if not seen.sum() > 0:
+        if not reported.sum() > 0:
             raise InputError("There are no reports to learn from.")
-        return np.asarray(seen, np.float64)
+        return np.asarray(reported, np.float64)
 
     def _check(self) -> None:
         check_parameters(self)

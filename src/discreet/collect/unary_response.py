@@ -97,11 +97,11 @@ class UnaryResponse:
         reports = np.empty((codes.size, k), np.bool_)
         step = max(1, _DRAWS // k)
         for start in range(0, codes.size, step):
-            own = codes[start : start + step]
-            drawn = chance.uniform(own.size * k).reshape(own.size, k)
-            rows = np.arange(own.size)
+            true_codes = codes[start : start + step]
+            drawn = chance.uniform(true_codes.size * k).reshape(true_codes.size, k)
+            rows = np.arange(true_codes.size)
             reports[start : start + step] = drawn >= self.q
-            reports[start + rows, own] = drawn[rows, own] < self.p
+            reports[start + rows, true_codes] = drawn[rows, true_codes] < self.p
         return reports
 
     def count(self, reports: Any) -> IntArray:

@@ -10,22 +10,29 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-SOURCES = {"duckdb": "discreet.engines.duckdb.small:relation_source"}
-"""What reads a frame, by the package its type comes from; any other frame is read through Narwhals."""
+ENGINES = {"duckdb": "discreet.engines.duckdb.engine:ENGINE"}
+"""What works on a frame, by the package its type comes from."""
+
+MEMORY = "discreet.engines.memory:ENGINE"
+"""What works on any other frame."""
 
 KINDS = {
-    "table": "discreet.report.kinds.tables:TableKind",
-    "grouped-table": "discreet.report.kinds.tables:GroupedTableKind",
-    "baskets": "discreet.report.kinds.baskets:BasketKind",
-    "pseudo-data": "discreet.report.kinds.pseudo:PseudoKind",
-    "sanitized-baskets": "discreet.report.kinds.sanitized:SanitizedBasketKind",
-    "sanitized-table": "discreet.report.kinds.sanitized:SanitizedTableKind",
-    "sketches": "discreet.report.kinds.sketches:SketchKind",
+    "table": "discreet.kinds.tables:TableKind",
+    "baskets": "discreet.kinds.baskets:BasketKind",
+    "sketches": "discreet.kinds.sketches:SketchKind",
+    "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
+    "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
 }
-"""What lays out, reads back and pictures each kind of released data."""
+"""Every kind of data: from its section of a job to the blocks of its report."""
 
-FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
-"""What counts the formulas in a frame, by the package its type comes from."""
+KIND_OF = "discreet.kinds.kind:kind_of"
+"""What returns the kind of a release, with what its guarantee adds."""
+
+WHY_NOT_FOR_ROWS = "discreet.kinds.kind:why_not_for_rows"
+"""What says why the recipe of a release cannot protect new records, where it cannot."""
+
+ADDED_BY_GUARANTEE = {"RulesHidden": "discreet.kinds.hidden_rules:HiddenRules"}
+"""What a guarantee, by the name of its class, adds to the figures and the report of any kind of data."""
 
 COUNTED = "discreet.guarantees.per_unit:counted_by_unit"
 """What counts a guarantee by the units of a table."""
@@ -35,11 +42,11 @@ WRITER = "discreet.report.folder:write_release"
 
 
 @cache
-def load(place: str) -> Any:
+def load(target: str) -> Any:
     """Return the object at ``package.module:name``.
 
     >>> load("discreet.core.verdict:Verdict").__name__
     'Verdict'
     """
-    module, _, name = place.partition(":")
+    module, _, name = target.partition(":")
     return getattr(import_module(module), name)

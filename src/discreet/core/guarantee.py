@@ -1,4 +1,4 @@
-"""Guarantee: a promise with its bound, how to measure it per class, and how to judge any table by it."""
+"""Guarantee: what every class must keep, its bound, how to measure a class, and how to judge any table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class HasUnits(Protocol):
 
 @public
 class Guarantee(ABC):
-    """A promise about every class of a table.
+    """What every class of a table must keep.
 
     ``measure`` and ``holds`` look at classes, ``check`` judges a whole table. A measure compares with the
     bound by ``relation``. What lies within ``tolerance`` of the bound (relative where the bound is above 1)
@@ -60,11 +60,11 @@ class Guarantee(ABC):
     label: ClassVar[str] = ""
     """What a list of measures calls the guarantee, where that is not its name in job files."""
     monotone: ClassVar[bool] = False
-    """Whether a class that keeps the promise keeps it after taking in any other rows."""
+    """Whether a class that keeps the guarantee keeps it after taking in any other rows."""
     joinable: ClassVar[bool] = True
-    """Whether classes that keep the promise keep it when they are joined, compared with the same table."""
+    """Whether classes that keep the guarantee keep it when they are joined, compared with the same table."""
     by_size: ClassVar[bool] = False
-    """Whether a class keeps the promise exactly when it has at least ``smallest`` rows."""
+    """Whether a class keeps the guarantee exactly when it has at least ``smallest`` rows."""
     relative: ClassVar[bool] = False
     """Whether classes are compared with the whole table, so that leaving rows out may change the others' measure."""
     relation: ClassVar[Relation] = ">="
@@ -127,7 +127,7 @@ class Guarantee(ABC):
 
     @property
     def smallest(self) -> int:
-        """A size below which no class can keep the promise; never too large."""
+        """A size below which no class can keep the guarantee; never too large."""
         return 1
 
     @property
@@ -145,7 +145,7 @@ class Guarantee(ABC):
         return ()
 
     def judged_values(self, sensitive: Sequence[str]) -> tuple[str, ...]:
-        """Name those of a table's sensitive columns whose values decide whether a class keeps the promise."""
+        """Name those of a table's sensitive columns whose values decide whether a class keeps the guarantee."""
         return self.columns(sensitive)
 
     @abstractmethod
@@ -169,7 +169,7 @@ class Guarantee(ABC):
     def check(
         self, subject: Groups | HasGroups, *, suppressed: Literal["judged", "exempt"] = "judged"
     ) -> Verdict:
-        """Judge a table, a release or its classes; no class breaks no promise, and the worst value is nan.
+        """Judge a table, a release or its classes; no class breaks no guarantee, and the worst value is nan.
 
         Parameters
         ----------
@@ -201,24 +201,24 @@ class Guarantee(ABC):
         }
 
     def __and__(self, other: Guarantee) -> AllOf:
-        """Promise both."""
+        """Return both, joined."""
         return AllOf((self, other)) if isinstance(other, Guarantee) else NotImplemented
 
     def __repr__(self) -> str:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
         usual = {field.name: field.default for field in fields if isinstance(field.default, str)}
-        given = (
+        arguments = (
             f"{name}={value!r}"
             for name, value in self._parameters().items()
             if value is not None and value != usual.get(name)
         )
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
         return compare(measure, self.relation, self.bound, self.tolerance)
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
-        """Return the verdict on the judged classes, and which classes keep the promise."""
+        """Return the verdict on the judged classes, and which classes keep the guarantee."""
         measure = self.measure(groups)
         holds = self._passes(measure, groups)
         return self._verdict(measure, holds, groups, judged), holds
@@ -246,10 +246,12 @@ class Guarantee(ABC):
         parts: tuple[Verdict, ...] = (),
         **counts: int,
     ) -> Verdict:
-        """Return the verdict of this promise; ``counts`` are the four of a Verdict, 0 where they are not given."""
-        known = dict.fromkeys(("n_groups", "n_rows", "failing_groups", "failing_rows"), 0) | counts
-        promise, measured, relation, bound = repr(self), self.measured, self.relation, self.bound
-        return Verdict(ok, promise, measured, worst, relation, bound, **known, basis=basis, parts=parts)
+        """Return the verdict of this guarantee; ``counts`` are the four of a Verdict, 0 where they are not given."""
+        class_counts = dict.fromkeys(("n_groups", "n_rows", "failing_groups", "failing_rows"), 0) | counts
+        guarantee, measured, relation, bound = repr(self), self.measured, self.relation, self.bound
+        return Verdict(
+            ok, guarantee, measured, worst, relation, bound, **class_counts, basis=basis, parts=parts
+        )
 
     def _parameters(self) -> dict[str, object]:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
@@ -257,7 +259,7 @@ class Guarantee(ABC):
 
 
 class SensitiveGuarantee(Guarantee):
-    """A promise about the sensitive values of every class, in the columns ``of`` or (None) in all of them."""
+    """A guarantee about the sensitive values of every class, in the columns ``of`` or (None) in all of them."""
 
     of: str | tuple[str, ...] | None
 
@@ -285,10 +287,10 @@ class SensitiveGuarantee(Guarantee):
         named = (self.of,) if isinstance(self.of, str) else self.of
         for name in named:
             if name not in sensitive:
-                known = ", ".join(repr(column) for column in sensitive) or "none"
+                listed = ", ".join(repr(column) for column in sensitive) or "none"
                 raise SchemaError(
                     f"{type(self).__name__} looks at the column {name!r}, which is not sensitive here. "
-                    f"The sensitive columns: {known}."
+                    f"The sensitive columns: {listed}."
                 )
         return named
 
@@ -313,9 +315,9 @@ class SensitiveGuarantee(Guarantee):
 @public
 @dataclasses.dataclass(frozen=True, repr=False)
 class AllOf(Guarantee):
-    """Several promises at once, as ``a & b`` makes them.
+    """Several guarantees at once, as ``a & b`` makes them.
 
-    The measure of a class is the number of promises it keeps; the verdict holds a verdict per promise.
+    The measure of a class is the number of guarantees it keeps; the verdict holds a verdict per guarantee.
 
     >>> from discreet.guarantees import EntropyDiversity, KAnonymity
     >>> KAnonymity(5) & EntropyDiversity(2, of="disease")
@@ -338,12 +340,12 @@ class AllOf(Guarantee):
 
     @property
     def smallest(self) -> int:
-        """A size below which no class can keep every promise."""
+        """A size below which no class can keep every guarantee."""
         return max(part.smallest for part in self.parts)
 
     @property
     def bound(self) -> float:
-        """The number of promises."""
+        """The number of guarantees."""
         return float(len(self.parts))
 
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
@@ -358,11 +360,11 @@ class AllOf(Guarantee):
         return tuple(name for name in sensitive if name in judged)
 
     def measure(self, groups: Groups) -> FloatArray:
-        """Count the promises every class keeps."""
+        """Count the guarantees every class keeps."""
         return np.asarray(np.sum([part.holds(groups) for part in self.parts], axis=0, dtype=np.float64))
 
     def holds(self, groups: Groups) -> BoolArray:
-        """Describe for every class whether it keeps every promise."""
+        """Return for every class whether it keeps every guarantee."""
         return np.asarray(np.all([part.holds(groups) for part in self.parts], axis=0))
 
     @property
@@ -386,7 +388,7 @@ class AllOf(Guarantee):
         return np.asarray(np.maximum.reduce(least))
 
     def describe(self) -> str:
-        """Describe every promise in a sentence of its own."""
+        """Return every guarantee in a sentence of its own."""
         sentences = [part.describe().removesuffix(part.how_counted).rstrip() for part in self.parts]
         return " ".join([*sentences, *dict.fromkeys(part.how_counted for part in self.parts)]).rstrip()
 
@@ -398,9 +400,9 @@ class AllOf(Guarantee):
         return " & ".join(repr(part) for part in self.parts)
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
-        verdicts, kept = zip(*(part._judge(groups, judged) for part in self.parts), strict=True)
-        holds = np.asarray(np.all(kept, axis=0))
-        verdict = self._verdict(np.sum(kept, axis=0, dtype=np.float64), holds, groups, judged)
+        verdicts, passes = zip(*(part._judge(groups, judged) for part in self.parts), strict=True)
+        holds = np.asarray(np.all(passes, axis=0))
+        verdict = self._verdict(np.sum(passes, axis=0, dtype=np.float64), holds, groups, judged)
         return dataclasses.replace(verdict, parts=verdicts), holds
 
 

@@ -149,10 +149,10 @@ class _Source:
 
     def constructor(self, name: str) -> ast.arguments | None:
         """Return the arguments of the constructor, where the class writes one down."""
-        found = _CONSTRUCTOR.search(self.classes[name])
-        if found is None:
+        match = _CONSTRUCTOR.search(self.classes[name])
+        if match is None:
             return None
-        parsed = ast.parse(f"{found[1]} ...").body[0]
+        parsed = ast.parse(f"{match[1]} ...").body[0]
         assert isinstance(parsed, ast.FunctionDef)
         return parsed.args
 
@@ -236,17 +236,19 @@ def _field_options(value: ast.expr | None) -> dict[str | None, ast.expr]:
 
 def _allowed_words(head: ast.ClassDef, source: _Source) -> dict[str, tuple[str, ...]]:
     """Return the words that ``constraints`` of a class allow, where ``OneOf`` names them."""
-    found: dict[str, tuple[str, ...]] = {}
+    words_of: dict[str, tuple[str, ...]] = {}
     for member in head.body:
         if not isinstance(member, ast.AnnAssign) or ast.unparse(member.target) != "constraints":
             continue
         declared = member.value if isinstance(member.value, ast.Dict) else ast.Dict([], [])
         for key, value in zip(declared.keys, declared.values, strict=True):
-            for one in value.elts if isinstance(value, ast.Tuple) else [value]:
-                if isinstance(one, ast.Call) and ast.unparse(one.func) == "OneOf":
-                    words = _literal(one.args[0], source) or ()
-                    found[str(_literal(key, source))] = tuple(word for word in words if isinstance(word, str))
-    return found
+            for constraint in value.elts if isinstance(value, ast.Tuple) else [value]:
+                if isinstance(constraint, ast.Call) and ast.unparse(constraint.func) == "OneOf":
+                    words = _literal(constraint.args[0], source) or ()
+                    words_of[str(_literal(key, source))] = tuple(
+                        word for word in words if isinstance(word, str)
+                    )
+    return words_of
 
 
 def _shape(annotation: ast.expr | None, source: _Source, follow: int) -> tuple[Shape | None, tuple[str, ...]]:

@@ -193,30 +193,32 @@ def require(
     if any(constraint.admits(value) for constraint in constraints):
         return
     wording = " or ".join(str(constraint) for constraint in constraints)
-    words = [option for one in constraints if isinstance(one, OneOf) for option in one.options]
+    words = [
+        option for constraint in constraints if isinstance(constraint, OneOf) for option in constraint.options
+    ]
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    astray = is_number and not any(_takes_numbers(one) for one in constraints)
+    astray = is_number and not any(_takes_numbers(constraint) for constraint in constraints)
     got = _kind(value) if secret or astray else shown(value, words)
     raise ParameterError(f"The '{name}' parameter of {_called(owner)} must be {wording}. Got {got} instead.")
 
 
-def check_fields(owner: str, kind: Any, given: Iterable[str]) -> None:
+def check_fields(owner: str, kind: Any, names: Iterable[str]) -> None:
     """Raise a ParameterError unless names are parameters of a dataclass, with all that have no default among them."""
     parameters = {field.name: field for field in fields(kind) if field.init}
-    for name in given:
+    for name in names:
         if name not in parameters:
             raise ParameterError(f"{owner} has no parameter {name!r}. It has: {', '.join(parameters)}.")
     for name, field in parameters.items():
-        if name not in given and field.default is MISSING and field.default_factory is MISSING:
+        if name not in names and field.default is MISSING and field.default_factory is MISSING:
             raise ParameterError(f"The '{name}' parameter of {owner} is missing.")
 
 
-def unknown(owner: str | object, name: str, given: object, known: Iterable[str]) -> ParameterError:
+def unknown(owner: str | object, name: str, value: object, names: Iterable[str]) -> ParameterError:
     """Make the error for a name that is none of the known ones."""
-    known = list(known)
-    options = ", ".join(sorted(known))
+    names = list(names)
+    options = ", ".join(sorted(names))
     return ParameterError(
-        f"The '{name}' parameter of {_called(owner)} must be one of {options}. Got {shown(given, known)} instead."
+        f"The '{name}' parameter of {_called(owner)} must be one of {options}. Got {shown(value, names)} instead."
     )
 
 

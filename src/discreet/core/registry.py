@@ -38,7 +38,12 @@ def specs(role: Role) -> dict[str, Spec]:
     >>> list(specs("auditor"))
     ['sum', 'extrema', 'boolean', 'interval', 'private']
     """
-    others: dict[Role, Any] = {"guarantee": GUARANTEES, "auditor": AUDITORS, "protocol": PROTOCOLS}
+    others: dict[Role, Any] = {
+        "guarantee": GUARANTEES,
+        "auditor": AUDITORS,
+        "protocol": PROTOCOLS,
+        "verb": VERBS,
+    }
     return dict(others[role]) if role in others else {method.name: method for method in methods(role=role)}
 
 
@@ -48,17 +53,17 @@ def releasable_guarantees() -> dict[str, GuaranteeSpec]:
     >>> "k-anonymity" in releasable_guarantees(), "local-dp" in releasable_guarantees()
     (True, False)
     """
-    kept = {name for method in methods(role=RELEASING) for name in method.guarantees}
-    return {name: spec for name, spec in GUARANTEES.items() if spec.class_name in kept}
+    names = {name for method in methods(role=RELEASING) for name in method.guarantees}
+    return {name: spec for name, spec in GUARANTEES.items() if spec.class_name in names}
 
 
 def _guarantee(
     name: str, home: str, *about: str, variant: tuple[str, str] | None = None, **flags: str
 ) -> GuaranteeSpec:
     """Return the entry of a guarantee; flags are the options of parameters that are not called as they are."""
-    place = f"guarantees.{home}"
+    module = f"guarantees.{home}"
     return GuaranteeSpec(
-        name, place, "guarantee", supplied=("of",), about=about, variant=variant, flags=flags
+        name, module, "guarantee", supplied=("of",), about=about, variant=variant, flags=flags
     )
 
 
@@ -162,7 +167,6 @@ def _hider(
     **fixed: Any,
 ) -> Method:
     """Return the entry of a way to hide rules; ``idle`` names parameters of the class that it has no use for."""
-    makes: dict[Data, Data] = {"baskets": "sanitized-baskets", "table": "sanitized-table"}
     only_tables = () if "table" in takes else ("levels", "cells")
     return Method(
         name,
@@ -170,7 +174,7 @@ def _hider(
         "hider",
         summary,
         takes=takes,
-        makes=tuple(makes[data] for data in takes),
+        makes=takes,
         keeping=("RulesHidden",),
         supplied=("min_support", "min_confidence", "margin", *idle, *only_tables),
         fixed=fixed,
@@ -202,19 +206,32 @@ METHODS: dict[str, Method] = {
             flags={"strict": "--strict-cuts/--relaxed"},
             aliases={"means": ("summary", "mean")},
         ),
-        _table("generalization", "generalization:Generalization", "takes the levels you name", flags=_LEVELS),
+        _table(
+            "generalization",
+            "generalization:Generalization",
+            "takes the levels you name",
+            flags=_LEVELS,
+            whole_columns=True,
+        ),
         _table(
             "optimal",
             "optimal_lattice:OptimalLattice",
             "finds the levels, one for each whole column, that cost least of all",
             aliases={"visit_all": ("visit", "all")},
+            whole_columns=True,
         ),
         _table(
             "samarati",
             "samarati:Samarati",
             "finds the least height of the lattice at which a node keeps the guarantee",
+            whole_columns=True,
         ),
-        _table("incognito", "incognito:Incognito", "finds every minimal node of the lattice"),
+        _table(
+            "incognito",
+            "incognito:Incognito",
+            "finds every minimal node of the lattice",
+            whole_columns=True,
+        ),
         _table(
             "local",
             "local_recoding:LocalRecoding",
@@ -468,3 +485,18 @@ PROTOCOLS: dict[str, Spec] = {
     }.items()
 }
 """Every protocol by its name in a session file."""
+
+VERBS: dict[str, Spec] = {
+    name: Spec(name, f"job.{home}", "verb", supplied=("data", "reading", "out", "options"))
+    for name, home in {
+        "perturb": "collecting:PerturbJob",
+        "distort": "collecting:DistortJob",
+        "reconstruct": "collecting:ReconstructJob",
+        "mine": "learning:MineJob",
+        "fit": "learning:FitJob",
+        "predict": "learning:PredictJob",
+        "audit": "auditing:VaultJob",
+        "party": "party_runs:PartyJob",
+    }.items()
+}
+"""Every verb that makes no release, by the table that describes it in a job file."""

@@ -1,8 +1,8 @@
-"""Release: what leaves the building, with the guarantee, the verdict, the evidence and the recipe."""
+"""Release: what is published, with the guarantee, the verdict, the evidence and the recipe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.adapters import KINDS, WRITER, load
+from discreet.core.adapters import KIND_OF, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
@@ -82,21 +82,20 @@ class Evidence:
 @public
 @dataclass(frozen=True, repr=False, eq=False)
 class Release:
-    """What leaves the building, whatever kind of data it is.
+    """What is published, whatever kind of data it is.
 
     Attributes
     ----------
     data
         All that is published: a frame, a `GroupedTable`, `Baskets`, `GroupedBaskets` or `Sketches`.
     guarantee
-        What is promised.
+        The guarantee about the data.
     evidence
         How the release was made; private.
     recipe
         How to make it again, as plain data. It is published, so it holds nothing that the data does not show.
     kind
-        The kind of data: ``"table"``, ``"grouped-table"``, ``"baskets"``, ``"pseudo-data"``, ``"sketches"``,
-        ``"sanitized-table"`` or ``"sanitized-baskets"`` (with hidden rules).
+        The kind of data: ``"table"``, ``"grouped-table"``, ``"baskets"``, ``"pseudo-data"`` or ``"sketches"``.
     schema
         The roles of the released columns; empty where there are none.
     original
@@ -114,14 +113,15 @@ class Release:
     original: Any = None
     private: Mapping[str, Any] = field(default_factory=dict)
 
+    @cached_property
+    def _kind(self) -> Any:
+        """The duties of the kind of data, with what the guarantee adds."""
+        return load(KIND_OF)(self)
+
     @property
     def frame(self) -> Any:
         """The released rows, as the kind of frame that came in."""
-        if self.kind in ("table", "pseudo-data", "sanitized-table"):
-            return self.data
-        if self.kind == "grouped-table":
-            return self.data.frame
-        raise InputError(f"A release of {self.kind} has no frame; look at its data instead.")
+        return self._kind.frame(self)
 
     @property
     def order(self) -> IntArray:
@@ -147,21 +147,19 @@ class Release:
 
     def groups(self) -> Groups:
         """Return the equivalence classes of the released rows, or the groups of released baskets."""
-        groups: Groups = (
-            self.data.groups() if self.kind in ("baskets", "sanitized-baskets") else self.table.groups()
-        )
+        groups: Groups = self._kind.groups(self)
         return groups
 
     @cached_property
     def verdict(self) -> Verdict:
         """The judgment of the released data alone, or where it cannot show the guarantee, by the evidence."""
-        found = self.guarantee.check(_SUBJECTS[self.kind](self))
-        return found.by_construction() if is_counted_privately(self) else found
+        verdict = self.guarantee.check(self._kind.subject(self))
+        return verdict.by_construction() if is_counted_privately(self) else verdict
 
     @cached_property
     def figures(self) -> Figures[Any, Any]:
         """What is said about the release, computed once: a public half, a private half, and the cautions."""
-        figures: Figures[Any, Any] = load(KINDS[self.kind])().figures(self)
+        figures: Figures[Any, Any] = self._kind.figures(self)
         return figures
 
     @property
@@ -237,15 +235,3 @@ class Release:
 def is_counted_privately(release: Release) -> bool:
     """Return whether classes are counted by units that are not published, so that figures about them stay private."""
     return UNITS in release.evidence.arrays
-
-
-_SUBJECTS: Mapping[str, Callable[[Release], Any]] = {
-    "table": lambda release: release.judged_table,
-    "grouped-table": lambda release: release.data,
-    "baskets": lambda release: release.data,
-    "pseudo-data": lambda release: release,
-    "sanitized-baskets": lambda release: release.data,
-    "sanitized-table": lambda release: release.table,
-    "sketches": lambda release: release,
-}
-"""What a guarantee judges, by the kind of data: pseudo-data and sketches cannot show it by themselves."""

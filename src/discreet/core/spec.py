@@ -10,14 +10,13 @@ from typing import Any, Literal
 from discreet.core.outline import Field, Outline, outline
 from discreet.core.params import Constraint, listed
 
-Role = Literal["publisher", "collector", "miner", "hider", "auditor", "protocol", "guarantee"]
+Role = Literal["publisher", "collector", "miner", "hider", "auditor", "protocol", "guarantee", "verb"]
 """What it does: publishers release, collectors perturb, miners mine or learn, hiders hide, auditors answer, protocols
-run between parties, and guarantees judge."""
+run between parties, guarantees judge, and verbs are the other things that a job can do."""
 RELEASING: tuple[Role, ...] = ("publisher", "hider")
 """The roles of methods that make a release."""
 Data = Literal[
     "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model",
-    "sanitized-table", "sanitized-baskets",
 ]  # fmt: skip
 """What a method takes or makes."""
 
@@ -95,12 +94,12 @@ class Spec:
 
     def parameters(self) -> dict[str, Parameter]:
         """Return the parameters by name, in the order of the constructor; the class is not loaded for it."""
-        return {name: Parameter(**vars(one), owner=self) for name, one in self._outline.fields.items()}
+        return {name: Parameter(**vars(field), owner=self) for name, field in self._outline.fields.items()}
 
     def options(self) -> dict[str, Parameter]:
         """Return the parameters that a command or a file may set: all but those that are supplied or fixed."""
         supplied = {"random_state", *self.supplied, *self.fixed}
-        return {name: one for name, one in self.parameters().items() if name not in supplied}
+        return {name: parameter for name, parameter in self.parameters().items() if name not in supplied}
 
     def flag(self, parameter: str) -> str:
         """Return the option of a parameter."""
@@ -126,12 +125,15 @@ class Method(Spec):
         The guarantees it can keep: names of classes, or what the guarantees are about.
     joins
         Whether it keeps several guarantees at once.
+    whole_columns
+        Whether it takes whole columns to levels, so that the nodes that `discreet explore` compares stand for it.
     """
 
     takes: tuple[Data, ...] = field(default=(), kw_only=True)
     makes: tuple[Data, ...] = field(default=(), kw_only=True)
     keeping: tuple[str, ...] = field(default=(), kw_only=True)
     joins: bool = field(default=False, kw_only=True)
+    whole_columns: bool = field(default=False, kw_only=True)
 
     @property
     def guarantees(self) -> tuple[str, ...]:
@@ -147,14 +149,14 @@ class Method(Spec):
 
     def options(self) -> dict[str, Parameter]:
         """Return the parameters that a command or a file may set; the first of a publisher is its guarantee."""
-        found = super().options()
+        parameters = super().options()
         if self.role in RELEASING:
-            found.pop(next(iter(self.parameters())), None)
-        return found
+            parameters.pop(next(iter(self.parameters())), None)
+        return parameters
 
-    def make(self, guarantee: Any, **given: Any) -> Any:
+    def make(self, guarantee: Any, **parameters: Any) -> Any:
         """Make the method's object for a guarantee."""
-        return self.load()(guarantee, **self.fixed, **given)
+        return self.load()(guarantee, **self.fixed, **parameters)
 
     def publish(self, publisher: Any, data: Any) -> Any:
         """Return the release that an object of the method makes of data."""

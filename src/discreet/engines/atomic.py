@@ -66,39 +66,39 @@ def atomic_folders(
     What `atomic_folder` says of one holds for each. Signals wait while the names change.
     """
     with contextlib.ExitStack() as stack:
-        places = [
+        folders = [
             stack.enter_context(_prepared(path, kind, overwrite=overwrite)) for path, kind in kinds.items()
         ]
-        yield [place.temporary for place in places]
-        for place, kind in zip(places, kinds.values(), strict=True):
-            with _as_output_error(place.shown):
-                for folder, _, files in os.walk(place.temporary):
+        yield [folder.temporary for folder in folders]
+        for new, kind in zip(folders, kinds.values(), strict=True):
+            with _as_output_error(new.named):
+                for folder, _, files in os.walk(new.temporary):
                     for name in files:
                         _sync(Path(folder, name))
                     _sync(Path(folder))
-                check_replaceable(place.target, place.shown, kind, overwrite=overwrite)
+                check_replaceable(new.target, new.named, kind, overwrite=overwrite)
         with _undisturbed():
-            _swap(places)
+            _swap(folders)
 
 
 @dataclass(frozen=True)
-class _Place:
+class _NewFolder:
     """A folder to be: where it is written, what it will be called, and its mode then."""
 
     temporary: Path
     target: Path
-    shown: str | os.PathLike[str]
+    named: str | os.PathLike[str]
     mode: int
 
 
 @contextlib.contextmanager
-def _prepared(path: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool) -> Iterator[_Place]:
+def _prepared(path: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool) -> Iterator[_NewFolder]:
     with _as_output_error(path):
         target = _resolved(path)
         check_replaceable(target, path, kind, overwrite=overwrite)
         temporary = _temporary(target)
         with _guarded(temporary, functools.partial(Path.mkdir, mode=0o700)):
-            yield _Place(temporary, target, path, 0o700 if kind.private else _usual_mode(temporary))
+            yield _NewFolder(temporary, target, path, 0o700 if kind.private else _usual_mode(temporary))
 
 
 def _usual_mode(folder: Path) -> int:
@@ -186,35 +186,37 @@ def _undisturbed() -> Iterator[None]:
         return
     came: list[int] = []
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    held = {number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
-    for number in held:
+    handled = {
+        number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)
+    }
+    for number in handled:
         signal.signal(number, lambda number, _: came.append(number))
     try:
         yield
     finally:
-        for number, handler in held.items():
+        for number, handler in handled.items():
             signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
 
 
-def _swap(places: Sequence[_Place]) -> None:
-    """Rename new folders into the places of the old ones, which are locked until they are removed; all or none."""
+def _swap(folders: Sequence[_NewFolder]) -> None:
+    """Rename new folders into where the old ones were, which are locked until they are removed; all or none."""
     olds: list[Path] = []
     with contextlib.ExitStack() as back, contextlib.ExitStack() as locks:
-        for place in places:
-            with _as_output_error(place.shown):
-                if place.target.exists():
-                    descriptor = try_lock(place.target)
+        for new in folders:
+            with _as_output_error(new.named):
+                if new.target.exists():
+                    descriptor = try_lock(new.target)
                     if descriptor is not None:
                         locks.callback(os.close, descriptor)
-                    olds.append(_temporary(place.target, ".old"))
-                    place.target.rename(olds[-1])
-                    back.callback(olds[-1].rename, place.target)
-                place.temporary.rename(place.target)
-                back.callback(place.target.rename, place.temporary)
-                place.target.chmod(place.mode)
-                _sync(place.target.parent)
+                    olds.append(_temporary(new.target, ".old"))
+                    new.target.rename(olds[-1])
+                    back.callback(olds[-1].rename, new.target)
+                new.temporary.rename(new.target)
+                back.callback(new.target.rename, new.temporary)
+                new.target.chmod(new.mode)
+                _sync(new.target.parent)
         back.pop_all()
         for old in olds:
             remove(old)

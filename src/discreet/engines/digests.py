@@ -29,9 +29,9 @@ def is_regular(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def is_readable(place: Path) -> bool:
+def is_readable(path: Path) -> bool:
     """Return whether a file is there and may be read; what others keep private counts as not there."""
-    return os.path.isfile(place) and os.access(place, os.R_OK)  # noqa: PTH113  # Path.is_file raises where it may not look
+    return os.path.isfile(path) and os.access(path, os.R_OK)  # noqa: PTH113  # Path.is_file raises where it may not look
 
 
 def has_files(folder: Path) -> bool:

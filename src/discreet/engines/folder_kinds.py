@@ -57,23 +57,23 @@ class FolderKind:
 
 
 def check_replaceable(
-    target: Path, shown: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool
+    target: Path, named: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool
 ) -> None:
     """Raise an OutputError unless a folder may be written at the resolved target, which errors call as the user did."""
     if not target.exists():
         return
     if not target.is_dir():
-        raise OutputError(f"{shown} is a file; name a folder for the output.")
+        raise OutputError(f"{named} is a file; name a folder for the output.")
     here = Path.cwd()
     if target in (here, Path.home(), *here.parents, *Path.home().parents):
-        raise OutputError(f"{shown} is a folder in use; name a new one for the output.")
+        raise OutputError(f"{named} is a folder in use; name a new one for the output.")
     if not any(target.iterdir()):
         return
     if not overwrite:
-        raise folder_in_use(shown)
+        raise folder_in_use(named)
     if not kind.recognizes(target):
         raise OutputError(
-            f"{shown} holds no earlier {kind.noun}, or other files too, so it is not overwritten; "
+            f"{named} holds no earlier {kind.noun}, or other files too, so it is not overwritten; "
             "name another folder."
         )
 

@@ -7,13 +7,14 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import DiscreetError
 from discreet.engines.atomic import atomic_file, atomic_folder
 from discreet.engines.folder_kinds import FolderKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def write_file(content: Any, path: str | os.PathLike[str]) -> None:
@@ -22,6 +23,8 @@ def write_file(content: Any, path: str | os.PathLike[str]) -> None:
     A function is called with the path. Text is written as it is, plain data as JSON where the name ends so, and record
     batches, columns or a frame as a table in the format of the ending.
     """
+    import pyarrow as pa
+
     from discreet.engines.writing import write_frame
 
     target = Path(path)
@@ -57,22 +60,22 @@ def write_folder(
     return Path(folder)
 
 
-def json_text(plain: Any) -> str:
+def json_text(record: Any) -> str:
     """Return plain data as JSON text, indented by one."""
-    return json.dumps(finite(plain), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json.dumps(finite(record), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def finite(plain: Any) -> Any:
+def finite(record: Any) -> Any:
     """Return plain data for JSON, which has no infinity: a number that is not finite becomes None.
 
     >>> finite({"epsilon": float("inf"), "shares": (0.5, 0.5)})
     {'epsilon': None, 'shares': [0.5, 0.5]}
     """
-    if isinstance(plain, Mapping):
-        return {str(name): finite(value) for name, value in plain.items()}
-    if isinstance(plain, list | tuple):
-        return [finite(value) for value in plain]
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+    if isinstance(record, Mapping):
+        return {str(name): finite(value) for name, value in record.items()}
+    if isinstance(record, list | tuple):
+        return [finite(value) for value in record]
+    return None if isinstance(record, float) and not math.isfinite(record) else record
 
 
 def _write_text(text: str, target: Path) -> None:
@@ -85,6 +88,8 @@ def _write_stream(reader: pa.RecordBatchReader, target: Path) -> None:
 
     The engine that pulls the batches would wrap it in an error of its own.
     """
+    import pyarrow as pa
+
     from discreet.engines.duckdb.connection import connect
     from discreet.engines.writing import write_frame
 

@@ -1,4 +1,4 @@
-"""Promises about a release, and how to judge any table by them."""
+"""Guarantees about a release, and how to judge any table by them."""
 
 from __future__ import annotations
 

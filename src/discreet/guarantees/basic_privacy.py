@@ -1,4 +1,4 @@
-"""Basic privacy as a promise: a distorted bit is rarely reconstructed (Rizvi & Haritsa, VLDB 2002)."""
+"""Basic privacy as a guarantee: a distorted bit is rarely reconstructed (Rizvi & Haritsa, VLDB 2002)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.guarantees.channel import BitChannel, Channel, ChannelGuarantee
 class BasicPrivacy(ChannelGuarantee):
     """A true bit is reconstructed from the distorted one with a probability of at most ``100 - at_least`` percent.
 
-    An average over all ones (or bits), not a promise to each of them: for that see ``LocalDP``.
+    An average over all ones (or bits), not a guarantee to each of them: for that see ``LocalDP``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Promises of a channel: what a distortion guarantees by its probabilities alone, whatever the data."""
+"""Guarantees of a channel: what a distortion guarantees by its probabilities alone, whatever the data."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class BitChannel(Channel, Protocol):
 
 
 class ChannelGuarantee(ConstructedGuarantee):
-    """A promise that a channel keeps by construction; no released table can show it."""
+    """A guarantee that a channel keeps by construction; no released table can show it."""
 
     about: ClassVar[str] = "channel"
 
     @abstractmethod
     def measure_channel(self, channel: Channel) -> float:
-        """Measure the channel, unrounded; one that the promise is not about is refused."""
+        """Measure the channel, unrounded; one that the guarantee is not about is refused."""
 
     def check(
         self,
@@ -72,5 +72,5 @@ class ChannelGuarantee(ConstructedGuarantee):
 
     def _refuse(self) -> NoReturn:
         raise ParameterError(
-            f"{type(self).__name__} is a promise of a channel such as EMask; no table can be judged by it."
+            f"{type(self).__name__} is a guarantee of a channel such as EMask; no table can be judged by it."
         )

@@ -1,4 +1,4 @@
-"""Promises kept by construction: judged by how something was made, since no released table can show it."""
+"""Guarantees kept by construction: judged by how something was made, since no released table can show it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from discreet.core.verdict import Basis, Verdict
 
 
 class ConstructedGuarantee(Guarantee):
-    """A promise about something that is no table; ``about`` says what, and promises about the same may be joined."""
+    """A guarantee about something that is no table; ``about`` says what, and those about the same may be joined."""
 
     about: ClassVar[str]
 
     @abstractmethod
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
-        """Judge what the promise is about, by construction; anything else is refused."""
+        """Judge what the guarantee is about, by construction; anything else is refused."""
 
     def __and__(self, other: Guarantee) -> AllOf:
-        """Promise both; promises about the same are judged by it together."""
+        """Return both, joined; guarantees about the same subject are judged by it together."""
         return together((self, other)) if isinstance(other, Guarantee) else super().__and__(other)
 
     def measure(self, groups: Groups) -> NoReturn:
@@ -41,7 +41,7 @@ class ConstructedGuarantee(Guarantee):
 
 
 class SketchGuarantee(ConstructedGuarantee):
-    """A promise about published sketches, which they cannot show by themselves."""
+    """A guarantee about published sketches, which they cannot show by themselves."""
 
     about: ClassVar[str] = "sketches"
 
@@ -72,14 +72,14 @@ class SketchGuarantee(ConstructedGuarantee):
 
     def _refuse(self) -> NoReturn:
         raise ParameterError(
-            f"{type(self).__name__} is a promise about a release of sketches; neither a table nor sketches without "
+            f"{type(self).__name__} is a guarantee about a release of sketches; neither a table nor sketches without "
             "the evidence kept by their maker can be judged by it."
         )
 
 
 @dataclass(frozen=True, repr=False)
 class AllOfConstructed(AllOf):
-    """Several promises about the same channel or release of sketches at once, as ``a & b`` makes them.
+    """Several guarantees about the same channel or release of sketches at once, as ``a & b`` makes them.
 
     >>> from discreet.collect import EMask
     >>> from discreet.guarantees import BasicPrivacy, LocalDP
@@ -88,12 +88,12 @@ class AllOfConstructed(AllOf):
     """
 
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
-        """Judge by every promise, by construction; the failing rows are those of the promise that most rows fail."""
+        """Judge by every guarantee, by construction; the failing rows are those of the one that most rows fail."""
         verdicts = tuple(part.check(subject, suppressed=suppressed) for part in self.parts)
-        kept = sum(verdict.ok for verdict in verdicts)
+        n_kept = sum(verdict.ok for verdict in verdicts)
         return self._found(
-            ok=kept == len(verdicts),
-            worst=float(kept),
+            ok=n_kept == len(verdicts),
+            worst=float(n_kept),
             n_groups=sum(verdict.n_groups for verdict in verdicts),
             n_rows=max(verdict.n_rows for verdict in verdicts),
             failing_groups=sum(verdict.failing_groups for verdict in verdicts),
@@ -103,12 +103,12 @@ class AllOfConstructed(AllOf):
         )
 
     def __and__(self, other: Guarantee) -> AllOf:
-        """Promise that too."""
+        """Return that too, joined."""
         return together((self, other)) if isinstance(other, Guarantee) else super().__and__(other)
 
 
 def together(parts: tuple[Guarantee, ...]) -> AllOf:
-    """Join promises: those about the same channel or sketches are judged by it, all others by classes."""
-    whole = AllOf(parts)
-    about = {part.about if isinstance(part, ConstructedGuarantee) else "classes" for part in whole.parts}
-    return AllOfConstructed(whole.parts) if len(about) == 1 and about != {"classes"} else whole
+    """Join guarantees: those about the same channel or sketches are judged by it, all others by classes."""
+    joined = AllOf(parts)
+    about = {part.about if isinstance(part, ConstructedGuarantee) else "classes" for part in joined.parts}
+    return AllOfConstructed(joined.parts) if len(about) == 1 and about != {"classes"} else joined

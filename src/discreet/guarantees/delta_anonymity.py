@@ -28,12 +28,12 @@ class DeltaAnonymity(SketchGuarantee):
 
     The best unbiased estimate of the value x of an item, by one who knows the key, has the variance (‖X‖² − x²)/m
     where the sketch of the record X has m components. The item of the largest value is the one best estimated, so the
-    promise is about it. The formula is exact for values of either sign.
+    guarantee is about it. The formula is exact for values of either sign.
 
-    It is a promise about one way to guess, not about every one: someone who knows that values are 0 or 1, or knows
+    It is a guarantee about one way to guess, not about every one: someone who knows that values are 0 or 1, or knows
     most of a record already, does better (:func:`discreet.measure.guess_attributes` measures that).
 
-    Sketches do not show the largest value of a record nor its exact length, so nobody can verify the promise from
+    Sketches do not show the largest value of a record nor its exact length, so nobody can verify the guarantee from
     them alone. It is judged by construction: the published lengths m, beside ‖X‖² − max x² of each record, kept by
     the maker.
 

@@ -36,7 +36,8 @@ class DeltaDisclosure(SensitiveGuarantee):
     of
         The sensitive column or columns; None means all. Null is a value like any other.
     absent
-        ``"ignored"`` or ``"counted"``: whether a value that is missing from a class breaks the promise.
+        Whether a value that is missing from a class breaks the guarantee: ``"ignored"`` as in ARX, or ``"counted"`` as
+        published.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class DeltaDisclosure(SensitiveGuarantee):
 
     @property
     def joinable(self) -> bool:  # type: ignore[override]  # as absent values are read
-        """Whether classes that keep the promise keep it when they are joined: a value of one may become too rare."""
+        """Whether classes that keep the guarantee keep it when they are joined: a value of one may become too rare."""
         return self.absent == "counted"
 
     @classmethod
@@ -103,5 +104,5 @@ class DeltaDisclosure(SensitiveGuarantee):
         largest = np.asarray(np.maximum.reduceat(apart, counts.indptr[:-1]), np.float64)
         if self.absent == "ignored":
             return largest
-        held = np.add.reduceat(np.asarray(counts.counts > 0, np.int64), counts.indptr[:-1])
-        return np.where(held < np.count_nonzero(counts.overall), np.inf, largest)
+        present = np.add.reduceat(np.asarray(counts.counts > 0, np.int64), counts.indptr[:-1])
+        return np.where(present < np.count_nonzero(counts.overall), np.inf, largest)

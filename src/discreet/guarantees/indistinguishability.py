@@ -33,7 +33,7 @@ class LevelledGroups(Groups):
 class Indistinguishability(Guarantee):
     """Every group of condensed records is at least as large as the largest level in it.
 
-    Pseudo-records are nobody's, so the promise cannot be read off them: it is judged by the sizes and levels of the
+    Pseudo-records are nobody's, so the guarantee cannot be read off them: it is judged by the sizes and levels of the
     groups, which a publisher keeps as evidence ("by construction"). One level for all can also be asked of the classes
     of any other table; that is k-anonymity then.
 

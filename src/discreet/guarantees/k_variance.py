@@ -32,12 +32,12 @@ class KVariance(SketchGuarantee):
     For a record X and each Y of its k nearest neighbors, the standard deviation of the estimate of X·Y, from as many
     components as both sketches have, is at least ‖X‖‖Y‖ − |X·Y|: the gap to the greatest similarity there is. Whoever
     knows X and the key cannot well tell its sketch from those of its neighbors. Pairs with a suppressed record keep
-    the promise: nothing of them is published.
+    the guarantee: nothing of them is published.
 
-    It is a promise about the components two sketches have in common, so one of a pair may be long where the other is
+    It is a guarantee about the components two sketches have in common, so one of a pair may be long where the other is
     short; and about estimates of dot products, not about everything that can be done with a sketch.
 
-    Sketches show neither true dot products nor who is whose neighbor. The promise is judged by construction: the
+    Sketches show neither true dot products nor who is whose neighbor. The guarantee is judged by construction: the
     published lengths, beside the neighbors and the caps c of their pairs that the maker kept. A pair that shares m
     components has the standard deviation √(c/m) times its gap.
 

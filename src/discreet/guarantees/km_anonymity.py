@@ -71,20 +71,20 @@ class KmAnonymity(Guarantee):
 
         laid = laid_out(data.indptr, data.items, np.arange(data.n_items, dtype=np.int32))
         least = min(self.k, len(data) + 1)
-        found = count_combinations(laid, least, min(self.m, max(int(data.lengths.max(initial=1)), 1)))
+        violations = count_combinations(laid, least, min(self.m, max(int(data.lengths.max(initial=1)), 1)))
         return self._found(
-            ok=found.n_rare == 0,
-            worst=math.nan if found.least is None else float(found.least),
-            n_groups=found.n_sets,
+            ok=violations.n_rare == 0,
+            worst=math.nan if violations.least is None else float(violations.least),
+            n_groups=violations.n_sets,
             n_rows=int(np.count_nonzero(data.lengths)),
-            failing_groups=found.n_rare,
-            failing_rows=int(np.count_nonzero(found.marked)),
+            failing_groups=violations.n_rare,
+            failing_rows=int(np.count_nonzero(violations.marked)),
         )
 
     def measure(self, groups: Groups) -> NoReturn:
         """Refuse: the combinations of items are not in the classes of a table."""
         del groups
-        raise ParameterError("KmAnonymity is a promise about baskets; no table can be judged by it.")
+        raise ParameterError("KmAnonymity is a guarantee about baskets; no table can be judged by it.")
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

@@ -97,10 +97,10 @@ class EntropyDiversity(SensitiveGuarantee):
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however it is divided: the entropy is concave."""
-        asked = math.log(self.l) - 2 * TOLERANCE
-        if asked <= TOLERANCE:
+        entropy = math.log(self.l) - 2 * TOLERANCE
+        if entropy <= TOLERANCE:
             return np.zeros(groups.n_groups)
-        share = np.clip(1 - np.log(self.measure(groups)) / asked - TOLERANCE, 0.0, 1.0)
+        share = np.clip(1 - np.log(self.measure(groups)) / entropy - TOLERANCE, 0.0, 1.0)
         return np.where(groups.sizes < self.smallest, groups.sizes, share * groups.sizes)
 
     def describe(self) -> str:

@@ -70,30 +70,30 @@ class NoValueDisclosed(ConstructedGuarantee):
         del suppressed
         if not isinstance(subject, QueryLog):
             self._refuse()
-        found = subject.disclosures()
-        names = tuple(found) if self.of is None else self.of
-        missing = [name for name in names if name not in found]
+        disclosures = subject.disclosures()
+        names = tuple(disclosures) if self.of is None else self.of
+        missing = [name for name in names if name not in disclosures]
         if missing:
             raise SchemaError(
                 f"NoValueDisclosed looks at the column {missing[0]!r}, which is not sensitive here."
             )
-        disclosed = [found[name][0] for name in names]
+        disclosed = [disclosures[name][0] for name in names]
         return self._found(
             ok=not any(disclosed),
             worst=float(max(disclosed, default=0)),
             n_groups=len(names),
-            n_rows=max((found[name][1] for name in names), default=0),
+            n_rows=max((disclosures[name][1] for name in names), default=0),
             failing_groups=sum(count > 0 for count in disclosed),
             failing_rows=sum(disclosed),
             basis=Basis.CONSTRUCTION,
         )
 
     def describe(self) -> str:
-        """Return the promise in one plain sentence."""
+        """Return the guarantee in one plain sentence."""
         where = "any sensitive column" if self.of is None else " or ".join(self.of)
         return f"The answered queries together determine nobody's value of {where}."
 
     def _refuse(self) -> NoReturn:
         raise ParameterError(
-            "NoValueDisclosed is a promise about the query log of a vault; nothing else can be judged by it."
+            "NoValueDisclosed is a guarantee about the query log of a vault; nothing else can be judged by it."
         )

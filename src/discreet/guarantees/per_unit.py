@@ -81,12 +81,12 @@ class PerUnit(Guarantee):
 
     @property
     def monotone(self) -> bool:  # type: ignore[override]  # as the guarantee and its counting are
-        """Whether joining classes keeps the promise: shares of units do not mix when a unit is in both classes."""
+        """Whether joining classes keeps the guarantee: shares of units do not mix when a unit is in both classes."""
         return isinstance(self.guarantee, _MONOTONE) and self.guarantee.monotone
 
     @property
     def joinable(self) -> bool:  # type: ignore[override]  # as its counting is
-        """Whether classes that keep the promise keep it when they are joined."""
+        """Whether classes that keep the guarantee keep it when they are joined."""
         return self.monotone
 
     @property
@@ -106,7 +106,7 @@ class PerUnit(Guarantee):
 
     @property
     def smallest(self) -> int:
-        """A number of rows, and of units, below which no class can keep the promise."""
+        """A number of rows, and of units, below which no class can keep the guarantee."""
         return self.guarantee.smallest
 
     @property
@@ -120,9 +120,9 @@ class PerUnit(Guarantee):
             raise SchemaError(
                 f"{self!r} counts units, but no column of the table says whose row it is: mark one with person()."
             )
-        made = copy.copy(self)
-        object.__setattr__(made, "units", table.units)
-        return made
+        bound = copy.copy(self)
+        object.__setattr__(bound, "units", table.units)
+        return bound
 
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name the coded columns that the guarantee looks at: those that distinguish units."""

@@ -36,7 +36,7 @@ class PrivacyDegree(Guarantee):
     Parameters
     ----------
     p
-        The degree every group must have.
+        The least degree of every group: nobody is tied to a sensitive item above 1 in p.
 
     References
     ----------
@@ -116,7 +116,7 @@ def _most(groups: Groups) -> IntArray:
 
 def _highest(counts: SensitiveCounts) -> IntArray:
     highest = np.zeros(counts.n_groups, np.int64)
-    held = np.flatnonzero(np.diff(counts.indptr))
-    if held.size:
-        highest[held] = np.maximum.reduceat(counts.counts, counts.indptr[held])
+    nonempty = np.flatnonzero(np.diff(counts.indptr))
+    if nonempty.size:
+        highest[nonempty] = np.maximum.reduceat(counts.counts, counts.indptr[nonempty])
     return highest

@@ -27,10 +27,10 @@ def probes_of(table: Table, population: object = None) -> Iterator[tuple[str, st
 
     The bounds of the guarantees do not matter. Those about the classes alone come first, then those of every column.
     """
-    known = [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
+    specs = [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
     for name in (None, *table.schema.sensitive):
         column = None if name is None else table.encoded[name]
-        for spec in known:
+        for spec in specs:
             kind: type[Guarantee] = spec.load()
             letter = next(iter(spec.options()))
             for words, guarantee in kind.probes(column, population):
@@ -39,7 +39,7 @@ def probes_of(table: Table, population: object = None) -> Iterator[tuple[str, st
 
 @public
 @reads("The guarantee")
-def guarantee_from_dict(plain: Mapping[str, object], *, population: object = None) -> Guarantee:
+def guarantee_from_dict(document: Mapping[str, object], *, population: object = None) -> Guarantee:
     """Read what ``to_dict`` gave; the population of a k-map is not in it and must be given.
 
     Neither are the rules of a `RulesHidden`, which are the owner's: its ``to_private_dict`` has them.
@@ -48,25 +48,25 @@ def guarantee_from_dict(plain: Mapping[str, object], *, population: object = Non
     EntropyDiversity(l=2, of='disease')
     """
     reader = "guarantee_from_dict"
-    require(reader, "plain", plain, InstanceOf((Mapping,), "a mapping"))
-    given: dict[str, Any] = {name: value for name, value in plain.items() if name != "guarantee"}
-    named = plain.get("guarantee")
+    require(reader, "plain", document, InstanceOf((Mapping,), "a mapping"))
+    fields: dict[str, Any] = {name: value for name, value in document.items() if name != "guarantee"}
+    named = document.get("guarantee")
     if named == "AllOf":
-        require(reader, "parts", given.get("parts"), InstanceOf((list, tuple), "a list"))
-        return together(tuple(guarantee_from_dict(part, population=population) for part in given["parts"]))
+        require(reader, "parts", fields.get("parts"), InstanceOf((list, tuple), "a list"))
+        return together(tuple(guarantee_from_dict(part, population=population) for part in fields["parts"]))
     if named == "PerUnit":
-        require(reader, "of", given.get("of"), InstanceOf((Mapping,), "a mapping"))
-        return PerUnit(guarantee_from_dict(given["of"], population=population), given.get("unit"))  # type: ignore[arg-type]
+        require(reader, "of", fields.get("of"), InstanceOf((Mapping,), "a mapping"))
+        return PerUnit(guarantee_from_dict(fields["of"], population=population), fields.get("unit"))  # type: ignore[arg-type]
     homes = {spec.class_name: spec for spec in GUARANTEES.values()}
     if not isinstance(named, str) or named not in homes:
         raise unknown(reader, "guarantee", named, ["AllOf", "PerUnit", *homes])
     kind: type[Guarantee] = homes[named].load()
     if named == "KMap":
-        given["population"] = population
-    if named == "RulesHidden" and not given:
+        fields["population"] = population
+    if named == "RulesHidden" and not fields:
         raise ParameterError(
             "Which rules are hidden, and at which thresholds, is not said here: public files do not say it. The "
             "owner's private folder does."
         )
-    check_fields(named, kind, given)
-    return kind(**given)
+    check_fields(named, kind, fields)
+    return kind(**fields)

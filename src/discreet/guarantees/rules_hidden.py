@@ -34,7 +34,7 @@ class RulesHidden(Guarantee):
     not meet the sensitive rules all at once. Judged by counting in the released data alone. An item that no released
     basket holds is in no basket, and an entry that is published as unknown is not held.
 
-    Neither the text of the promise nor a verdict names a rule, a threshold or a support: the highest support of a
+    Neither the text of the guarantee nor a verdict names a rule, a threshold or a support: the highest support of a
     sensitive rule would point at it.
 
     Parameters
@@ -83,9 +83,10 @@ class RulesHidden(Guarantee):
         super().__post_init__()
 
     def renamed(self, name_of: Callable[[Any], Any]) -> RulesHidden:
-        """Return the same promise about data whose items have other names."""
+        """Return the same guarantee about data whose items have other names."""
         rules = (
-            SensitiveRule(*(tuple(map(name_of, side)) for side in (one.lhs, one.rhs))) for one in self.rules
+            SensitiveRule(*(tuple(map(name_of, side)) for side in (rule.lhs, rule.rhs)))
+            for rule in self.rules
         )
         return replace(self, rules=tuple(rules))
 
@@ -116,19 +117,20 @@ class RulesHidden(Guarantee):
         """Return, for every rule, how many baskets hold both sides and how many hold the left-hand side."""
         from discreet.kernels.itemsets.bits import counts_of
 
-        known = codes_by_name(data.names)
+        names = codes_by_name(data.names)
         sides = [
-            [[code_of(known, name) for name in side] for side in (one.items, one.lhs)] for one in self.rules
+            [[code_of(names, name) for name in side] for side in (rule.items, rule.lhs)]
+            for rule in self.rules
         ]
         used = sorted({code for pair in sides for side in pair for code in side if code >= 0})
         columns = np.array(used, np.int32)
         blocks = (data.bits(items=columns) if isinstance(data, Baskets) else data.take(columns)).blocks
-        place = {code: at for at, code in enumerate(used)}
+        position = {code: at for at, code in enumerate(used)}
 
         def count(side: list[int]) -> int:
             if min(side) < 0 or not len(data):
                 return 0
-            both = np.bitwise_and.reduce(blocks[:, [place[code] for code in side]], axis=1, keepdims=True)
+            both = np.bitwise_and.reduce(blocks[:, [position[code] for code in side]], axis=1, keepdims=True)
             return int(counts_of(np.ascontiguousarray(both))[0])
 
         return [(count(both), count(left)) for both, left in sides]
@@ -152,19 +154,19 @@ class RulesHidden(Guarantee):
         """Refuse: items are not in the classes of a table."""
         del groups
         raise ParameterError(
-            "RulesHidden is a promise about whole baskets or rows; classes cannot be judged by it."
+            "RulesHidden is a guarantee about whole baskets or rows; classes cannot be judged by it."
         )
 
     def describe(self) -> str:
-        """Say the promise in one plain sentence."""
+        """Say the guarantee in one plain sentence."""
         return "Whoever mines the released data finds none of the rules that its owner wants hidden."
 
     def to_dict(self) -> dict[str, object]:
-        """Return the promise as plain data; the rules and the thresholds are the owner's and not in it."""
+        """Return the guarantee as plain data; the rules and the thresholds are the owner's and not in it."""
         return {"guarantee": type(self).__name__}
 
     def to_private_dict(self) -> dict[str, object]:
-        """Return the whole promise as plain data, for the owner alone; `guarantee_from_dict` reads it."""
+        """Return the whole guarantee as plain data, for the owner alone; `guarantee_from_dict` reads it."""
         return {
             **self.to_dict(),
             "rules": [

@@ -211,11 +211,11 @@ class TCloseness(SensitiveGuarantee):
         if len(ground) == n_codes:
             return ground
         if len(ground) != n_codes - 1 or counts.overall[0]:
-            wanted = f"{n_codes}" if counts.overall[0] else f"{n_codes - 1} (or {n_codes}, null first)"
+            n_rows = f"{n_codes}" if counts.overall[0] else f"{n_codes - 1} (or {n_codes}, null first)"
             nulls = " and null" if counts.overall[0] else ""
             raise SchemaError(
                 f"The ground distance of TCloseness has {len(ground)} rows, but the column {counts.name!r} "
-                f"has {n_codes - 1} values{nulls}: give a square matrix of {wanted} rows."
+                f"has {n_codes - 1} values{nulls}: give a square matrix of {n_rows} rows."
             )
         return np.pad(ground, ((1, 0), (1, 0)))
 

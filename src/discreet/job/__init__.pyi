@@ -1,11 +1,12 @@
+from discreet.kinds.baskets import BasketSection as BasketSection
+from discreet.kinds.roles import MissingRoleError as MissingRoleError
+from discreet.kinds.sketches import SketchSection as SketchSection
+
 from .auditing import VaultJob as VaultJob
 from .collecting import DistortJob as DistortJob
 from .collecting import PerturbJob as PerturbJob
 from .collecting import ReconstructJob as ReconstructJob
 from .descriptions import roles_of as roles_of
-from .kinds import BasketSection as BasketSection
-from .kinds import MissingRoleError as MissingRoleError
-from .kinds import SketchSection as SketchSection
 from .learning import FitJob as FitJob
 from .learning import MineJob as MineJob
 from .learning import PredictJob as PredictJob

@@ -29,7 +29,8 @@ class VaultJob(VerbJob):
     public
         The columns for WHERE and GROUP BY.
     auditor
-        What is answered: sum, extrema, boolean, interval or private.
+        What is answered: sums and averages (sum; interval; private with noise), maxima and minima (extrema), counts
+        of a 0/1 column over ranges (boolean).
     nulls
         Whether it is no secret whose sensitive values are missing ("public"), or none may be ("refuse").
     pooled
@@ -60,16 +61,15 @@ class VaultJob(VerbJob):
     constraints: ClassVar[Constraints] = {
         "sensitive": TEXTS,
         "public": TEXTS,
-        "auditor": OneOf(tuple(AUDITORS)),
+        "auditor": OneOf(("sum", "extrema", "boolean", "interval", "private")),
         "nulls": OneOf(("refuse", "public")),
         "pooled": BOOL,
         "key": (TEXT, NONE),
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of all auditors; the chosen one refuses what is not its own."""
-        del described
         return dict.fromkeys(name for spec in AUDITORS.values() for name in spec.options())
 
     def chosen_auditor(self) -> Auditor:

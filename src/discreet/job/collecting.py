@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, EachOf, FloatIn, MappingOf, OneOf
-from discreet.job.kinds import BasketKind, TableKind
 from discreet.job.verbs import PATH, SEED, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.kinds.baskets import BasketKind
+from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
-    import duckdb
     import numpy as np
     import pyarrow as pa
 
     from discreet.collect import AdditiveNoise, Channels
     from discreet.core.arrays import FloatArray
 
-_NOISE: Constraints = {
-    "noise": OneOf(("uniform", "gaussian", "laplace")),
-    "spread": (FloatIn(), NONE),
-    "privacy": (FloatIn(), NONE),
-    "epsilon": (FloatIn(), NONE),
-}
+NUMBERS = ("whole", "real")
+"""What the values of columns are that noise can hide."""
 
 
 @public
@@ -42,19 +38,22 @@ class PerturbJob(VerbJob):
         The columns to hide.
     noise
         The kind of noise: uniform, gaussian or laplace.
-    spread, privacy, epsilon
-        How wide the noise is, in one of three ways: its half width, standard deviation or scale; the width of the 95 %
-        interval as a share of the range; or, for Laplace noise, the local differential privacy.
+    spread
+        Its half width (uniform), standard deviation (gaussian) or scale (laplace).
+    privacy
+        In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
+    epsilon
+        In place of it, the local differential privacy; laplace only.
     ranges
         The public range of columns, as pairs of a lower and a higher number; a value outside is refused.
     drop
         Columns to leave out; the others are written as they are.
     keep_order
-        Whether the rows keep the order of the input.
+        Keep the order of the input; shuffled otherwise, since a place in a list is as good as a name.
     seed
-        Repeats an experiment; whoever knows it can remove the noise.
+        Repeat an experiment; never for real data: who knows it undoes it.
     spreadsheet_safe
-        Whether texts that a spreadsheet would run as a formula get an apostrophe before them.
+        Put an apostrophe before texts that a spreadsheet would run as a formula.
 
     Examples
     --------
@@ -79,8 +78,11 @@ class PerturbJob(VerbJob):
     reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
     output_keys = ("keep_order", "seed", "spreadsheet_safe")
     constraints: ClassVar[Constraints] = {
-        **_NOISE,
         "columns": TEXTS,
+        "noise": OneOf(("uniform", "gaussian", "laplace")),
+        "spread": (FloatIn(), NONE),
+        "privacy": (FloatIn(), NONE),
+        "epsilon": (FloatIn(), NONE),
         "ranges": MappingOf(
             EachOf(FloatIn(), "two numbers"), "a mapping from columns to a lower and a higher number"
         ),
@@ -113,17 +115,20 @@ class PerturbJob(VerbJob):
 
     def make(self, begin: Progress) -> Made:
         """Return the noisy rows as a stream of record batches, which is gone through once."""
-        from discreet.engines.duckdb.numbers import with_doubles
-        from discreet.engines.duckdb.spreadsheet import defused
+        from discreet.core.engine import engine_of
         from discreet.engines.files import read
         from discreet.measure.formulas import formula_cautions
 
         channels = self.channels()
         begin("Reading")
         relation = read(self.data, **self.reading)
-        self._require_fit(relation)
-        rows = with_doubles(relation, self.columns, dropped=self.drop)
-        rows = defused(rows) if self.spreadsheet_safe else rows
+        engine = engine_of(relation)
+        types = engine.value_types(relation)
+        self._require_fit(types)
+        rows = engine.select(
+            relation, [name for name in types if name not in self.drop], numbers=self.columns
+        )
+        rows = engine.defused(rows) if self.spreadsheet_safe else rows
         cautions = [*formula_cautions(rows), *self._unique_columns(rows)]
         n_rows = _count_rows(relation, channels)
         begin("Adding noise")
@@ -139,53 +144,50 @@ class PerturbJob(VerbJob):
         }
         return Made("noisy-table", stream, figures, self.written(stream))
 
-    def _require_fit(self, relation: duckdb.DuckDBPyRelation) -> None:
+    def _require_fit(self, types: Mapping[str, str]) -> None:
         """Refuse columns that are not there, hidden ones without numbers, and types that cannot be written."""
         from discreet.core.tables.encoding import unpublishable
-        from discreet.engines.duckdb.admission import is_unpublishable
-        from discreet.engines.duckdb.numbers import is_numeric
-        from discreet.engines.files import describe
 
-        types = dict(describe(relation))
         require_columns(types, [*self.columns, *self.drop], self.data)
         for name in self.columns:
-            if not is_numeric(types[name]):
+            if types[name] not in NUMBERS:
                 raise SchemaError(f"Column '{name}' must hold numbers to be hidden behind noise.")
         for name, type_ in types.items():
-            if name not in self.drop and is_unpublishable(type_):
+            if name not in self.drop and type_ == "nested":
                 raise unpublishable(name)
 
-    def _unique_columns(self, rows: duckdb.DuckDBPyRelation) -> Sequence[Any]:
+    def _unique_columns(self, rows: Any) -> Sequence[Any]:
         """Return cautions about columns without noise that single rows out."""
-        from discreet.core.tables.source import source_of
-        from discreet.engines.duckdb.numbers import without
+        from discreet.core.engine import engine_of
         from discreet.measure.tables.table_cautions import unique_columns
 
-        others = without(rows, self.columns)
-        if others is None:
+        engine = engine_of(rows)
+        others = [name for name in engine.value_types(rows) if name not in self.columns]
+        if not others:
             return ()
-        source = source_of(others)
-        singletons = {name: source.singletons([name]) for name in others.columns}
+        source = engine.source(engine.select(rows, others))
+        singletons = {name: source.singletons([name]) for name in others}
         return list(unique_columns(singletons, " Leave it out with --drop."))
 
-    def _noisy(self, rows: duckdb.DuckDBPyRelation, channels: Channels) -> pa.RecordBatchReader:
+    def _noisy(self, rows: Any, channels: Channels) -> pa.RecordBatchReader:
         """Return the rows through the channels, in random order unless theirs is kept.
 
         The order is drawn before the noise, so that a seed stands for both.
         """
         import pyarrow as pa
 
+        from discreet.core.engine import engine_of
         from discreet.core.rng import generator
-        from discreet.engines.duckdb.queries import batches, schema_of, shuffled
 
+        engine = engine_of(rows)
         chance = _chance(self.seed, "perturb")
         if not self.keep_order:
             secret = (chance or generator(None, owner="perturb")).bytes(32)
-            rows = shuffled(rows, int.from_bytes(secret, "little"))
-        schema = schema_of(rows)
+            rows = engine.shuffled(rows, int.from_bytes(secret, "little"))
+        schema = engine.schema(rows)
 
         def noisy() -> Iterator[pa.RecordBatch]:
-            for batch in batches(rows):
+            for batch in engine.batches(rows):
                 hidden = channels.perturb(pa.Table.from_batches([batch]), random_state=chance)
                 yield from hidden.cast(schema).to_batches()
 
@@ -199,12 +201,18 @@ class DistortJob(VerbJob):
 
     Parameters
     ----------
-    p, q
-        The probability that an item of the basket is reported, and that another one is not; q is p by default.
+    p
+        The probability that an item of the basket is reported.
+    q
+        The probability that another item is not reported; p by default (MASK).
     format
-        How the baskets are written; by default the ending of the file decides.
-    keep_order, seed, spreadsheet_safe
-        As in `PerturbJob`.
+        How the baskets are written; by default the ending of the file decides. A long table cannot hold empty baskets.
+    keep_order
+        Keep the order of the input; shuffled otherwise, since a place in a list is as good as a name.
+    seed
+        Repeat an experiment; never for real data: who knows it undoes the distortion.
+    spreadsheet_safe
+        Put an apostrophe before texts that a spreadsheet would run as a formula.
 
     Examples
     --------
@@ -317,14 +325,30 @@ class ReconstructJob(VerbJob):
     ----------
     column
         The column of noisy numbers.
-    noise, spread, privacy, epsilon
-        As in `PerturbJob`.
+    noise
+        The kind of noise: uniform, gaussian or laplace.
+    spread
+        Its half width (uniform), standard deviation (gaussian) or scale (laplace).
+    privacy
+        In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
+    epsilon
+        In place of it, the local differential privacy; laplace only.
     low, high
         The range of the true values, where it is known.
-    intervals, method, stop, tolerance, max_steps
-        As in `discreet.collect.Reconstruction`.
-    band, seed
-        The confidence of a band around the shares, where one is drawn, and its seed.
+    intervals
+        How many intervals there are.
+    method
+        The steps: those of expectation maximization, or of Bayes' rule as first published.
+    stop
+        The rule that ends the steps.
+    tolerance
+        The threshold of that rule.
+    max_steps
+        The most steps.
+    band
+        Also a confidence band, such as 0.95.
+    seed
+        Make the band repeatable.
     picture
         A file for a picture of the density: .html, .svg, .png or .json.
 
@@ -356,7 +380,17 @@ class ReconstructJob(VerbJob):
     reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
     output_keys = ("picture",)
     path_keys = ("picture",)
-    constraints: ClassVar[Constraints] = {**_NOISE, "column": TEXT, "picture": (PATH, NONE), "seed": SEED}
+    constraints: ClassVar[Constraints] = {
+        "column": TEXT,
+        "noise": OneOf(("uniform", "gaussian", "laplace")),
+        "spread": (FloatIn(), NONE),
+        "privacy": (FloatIn(), NONE),
+        "epsilon": (FloatIn(), NONE),
+        "method": OneOf(("em", "bayes")),
+        "stop": OneOf(("chi2", "change", "likelihood")),
+        "picture": (PATH, NONE),
+        "seed": SEED,
+    }
 
     def reconstruction(self) -> Any:
         """Return the reconstruction that undoes the noise."""
@@ -399,16 +433,17 @@ class ReconstructJob(VerbJob):
             files[Path(self.picture)] = lambda path: _draw(density, counted, path)
         return Made("density", density, self._figures(density), files)
 
-    def _numbers(self, relation: duckdb.DuckDBPyRelation) -> Iterator[FloatArray]:
+    def _numbers(self, relation: Any) -> Iterator[FloatArray]:
         """Return the column batch by batch."""
-        from discreet.engines.duckdb.numbers import doubles, is_numeric
-        from discreet.engines.files import describe
+        from discreet.core.engine import engine_of
 
-        types = dict(describe(relation))
+        engine = engine_of(relation)
+        types = engine.value_types(relation)
         require_columns(types, [self.column], self.data)
-        if not is_numeric(types[self.column]):
+        if types[self.column] not in NUMBERS:
             raise SchemaError(f"Column '{self.column}' must hold noisy numbers.")
-        for values in doubles(relation, self.column):
+        for batch in engine.batches(engine.select(relation, [self.column], numbers=[self.column])):
+            values = batch.column(0)
             if values.null_count:
                 raise InputError(f"Some noisy values of '{self.column}' are null; drop the rows first.")
             yield values.to_numpy()
@@ -441,10 +476,10 @@ def require_columns(names: Any, required: Sequence[str], data: Any) -> None:
 def _channel(
     job: PerturbJob | ReconstructJob, low: float | None, high: float | None, column: str
 ) -> AdditiveNoise:
-    from discreet.collect.saved_channels import noise_channel
+    from discreet.collect.channels import noise_channel
 
     width = {name: getattr(job, name) for name in ("spread", "privacy", "epsilon")}
-    return noise_channel(job.noise, **width, low=low, high=high, shown=column)
+    return noise_channel(job.noise, **width, low=low, high=high, column=column)
 
 
 def _chance(seed: int | None, owner: str) -> np.random.Generator | None:
@@ -454,12 +489,12 @@ def _chance(seed: int | None, owner: str) -> np.random.Generator | None:
     return None if seed is None else generator(seed, owner=owner)
 
 
-def _count_rows(relation: duckdb.DuckDBPyRelation, channels: Channels) -> int:
+def _count_rows(relation: Any, channels: Channels) -> int:
     """Return the number of rows, after seeing that noise can hide every value."""
-    from discreet.engines.duckdb.numbers import count_unfit
+    from discreet.core.engine import engine_of
 
     ranges = {name: (channel.low, channel.high) for name, channel in channels.channels.items()}  # type: ignore[union-attr]
-    n_rows, unfit = count_unfit(relation, ranges)
+    n_rows, unfit = engine_of(relation).outside_counts(relation, ranges)
     for name, (strange, outside) in unfit.items():
         if strange:
             raise InputError(

@@ -36,30 +36,32 @@ class Decision:
 
 def decisions(proposals: Sequence[Proposal]) -> list[Decision]:
     """Return the decisions that matter, five at most; they name columns, never values."""
-    found = [
+    open_questions = [
         _person(proposals),
         _sensitive(proposals),
         _k(proposals),
         _cautious(proposals),
         _dropped(proposals),
     ]
-    return [one for one in found if one is not None]
+    return [proposal for proposal in open_questions if proposal is not None]
 
 
 def guarded(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Return the sensitive columns that get a guarantee of diversity: the few with the most values."""
     varied = [
-        one for one in proposals if one.role is Role.SENSITIVE and one.facts.n_distinct > 1 and not one.block
+        proposal
+        for proposal in proposals
+        if proposal.role is Role.SENSITIVE and proposal.facts.n_distinct > 1 and not proposal.block
     ]
-    rich = [one for one in varied if one.facts.n_distinct > 2] or varied
-    chosen = sorted(rich, key=lambda one: -one.facts.n_distinct)[:MOST_GUARDED]
-    return [one for one in rich if one in chosen]
+    rich = [proposal for proposal in varied if proposal.facts.n_distinct > 2] or varied
+    chosen = sorted(rich, key=lambda proposal: -proposal.facts.n_distinct)[:MOST_GUARDED]
+    return [proposal for proposal in rich if proposal in chosen]
 
 
 def basket_form(data: Path) -> str | None:
     """Return the form of a file of baskets, None for what is not clearly one."""
-    known = format_of(data)
-    if known is not None and known.reader != "text" and ending(data) not in ENDINGS:
+    format_ = format_of(data)
+    if format_ is not None and format_.reader != "text" and ending(data) not in ENDINGS:
         return None
     try:
         form = format_from_content(data, long=False, delimiter=None)
@@ -79,21 +81,23 @@ def basket_command(data: Path) -> str:
 
 def notes(data: Path, proposals: Sequence[Proposal]) -> list[str]:
     """Return what another command would do better with this table."""
-    return [one for one in (_numeric(data, proposals), _long(data, proposals)) if one is not None]
+    return [
+        proposal for proposal in (_numeric(data, proposals), _long(data, proposals)) if proposal is not None
+    ]
 
 
 def _person(proposals: Sequence[Proposal]) -> Decision | None:
-    found = next((one for one in proposals if one.person), None)
-    if found is None:
+    persons = next((proposal for proposal in proposals if proposal.person), None)
+    if persons is None:
         return None
-    question = f"Does '{found.name}' say whose row it is, so that people are counted and not rows?"
+    question = f"Does '{persons.name}' say whose row it is, so that people are counted and not rows?"
     return Decision(question, 'role = "person"; it is not published')
 
 
 def _sensitive(proposals: Sequence[Proposal]) -> Decision | None:
-    chosen = [one.name for one in guarded(proposals)]
+    chosen = [proposal.name for proposal in guarded(proposals)]
     question = "Which columns must not be learned about a person?"
-    others = sum(one.role is Role.SENSITIVE for one in proposals) - len(chosen)
+    others = sum(proposal.role is Role.SENSITIVE for proposal in proposals) - len(chosen)
     more = f", and {others} more without a guarantee of their own" if others else ""
     return Decision(question, f"{_listed(chosen)}, each with l-diversity{more}" if chosen else "none")
 
@@ -104,7 +108,7 @@ def _k(proposals: Sequence[Proposal]) -> Decision:
 
 
 def _cautious(proposals: Sequence[Proposal]) -> Decision | None:
-    names = [one.name for one in proposals if one.role is Role.QUASI and one.cautious]
+    names = [proposal.name for proposal in proposals if proposal.role is Role.QUASI and proposal.cautious]
     if not names:
         return None
     question = f"Can others know {_listed(names)}?"
@@ -112,19 +116,25 @@ def _cautious(proposals: Sequence[Proposal]) -> Decision | None:
 
 
 def _dropped(proposals: Sequence[Proposal]) -> Decision | None:
-    names = [one.name for one in proposals if one.role is Role.IDENTIFIER and not one.person]
+    names = [
+        proposal.name for proposal in proposals if proposal.role is Role.IDENTIFIER and not proposal.person
+    ]
     return Decision(f"May {_listed(names)} be left out?", "identifiers, dropped") if names else None
 
 
 def _numeric(data: Path, proposals: Sequence[Proposal]) -> str | None:
     """Point to condensation where nearly all columns are quantities."""
-    named = [one for one in proposals if one.role is Role.IDENTIFIER and not one.surplus]
-    kept = [one for one in proposals if one not in named and one.facts.n_distinct > 1]
-    numbers = [one for one in kept if one.facts.is_number and one.facts.n_distinct > 10]
-    if len(numbers) < _FEWEST_NUMBERS or len(numbers) < _MOSTLY * len(kept):
+    named = [proposal for proposal in proposals if proposal.role is Role.IDENTIFIER and not proposal.surplus]
+    numeric = [proposal for proposal in proposals if proposal not in named and proposal.facts.n_distinct > 1]
+    numbers = [
+        proposal for proposal in numeric if proposal.facts.is_number and proposal.facts.n_distinct > 10
+    ]
+    if len(numbers) < _FEWEST_NUMBERS or len(numbers) < _MOSTLY * len(numeric):
         return None
-    labels = [one.name for one in kept if one not in numbers and one.facts.n_distinct <= 10]
-    dropped = ",".join(one.name for one in named)
+    labels = [
+        proposal.name for proposal in numeric if proposal not in numbers and proposal.facts.n_distinct <= 10
+    ]
+    dropped = ",".join(proposal.name for proposal in named)
     options = [f"--identifier {shlex.quote(dropped)}"] if dropped else []
     options += [f"--label {shlex.quote(labels[-1])}"] if labels else []
     command = " ".join(["discreet condense", shlex.quote(str(data)), "-k 10", *options, "--out release"])
@@ -133,15 +143,17 @@ def _numeric(data: Path, proposals: Sequence[Proposal]) -> str | None:
 
 def _long(data: Path, proposals: Sequence[Proposal]) -> str | None:
     """Point to baskets where a narrow table lists the items of people."""
-    person = next((one for one in proposals if one.person), None)
+    person = next((proposal for proposal in proposals if proposal.person), None)
     if person is None or len(proposals) > _LONG_COLUMNS or 3 * person.facts.n_distinct > person.facts.n_known:
         return None
     items = [
-        one
-        for one in proposals
-        if one is not person
-        and (one.facts.is_text or tokens(one.name)[-1:] in (["id"], ["item"], ["product"], ["code"]))
-        and 20 <= one.facts.n_distinct < 0.5 * one.facts.n_known
+        proposal
+        for proposal in proposals
+        if proposal is not person
+        and (
+            proposal.facts.is_text or tokens(proposal.name)[-1:] in (["id"], ["item"], ["product"], ["code"])
+        )
+        and 20 <= proposal.facts.n_distinct < 0.5 * proposal.facts.n_known
     ]
     if not items:
         return None
@@ -153,22 +165,22 @@ def _long(data: Path, proposals: Sequence[Proposal]) -> str | None:
 
 
 def _width(data: Path) -> int:
-    from discreet.engines.formats import opened, separator
+    from discreet.engines.formats import open_unpacked, separator
 
-    with opened(data) as stream:
+    with open_unpacked(data) as stream:
         head: bytes = stream.read(1 << 16)
     return head.split(b"\n", 1)[0].count(separator(data).encode()) + 1
 
 
 def _ragged(data: Path) -> bool:
-    from discreet.engines.formats import opened
+    from discreet.engines.formats import open_unpacked
 
-    with opened(data) as stream:
+    with open_unpacked(data) as stream:
         head: bytes = stream.read(1 << 16)
     lines = head.rsplit(b"\n", 1)[0].split(b"\n")
     return len({len(line.split()) for line in lines if line.strip()}) > 1
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:_FEW_SHOWN])
-    return shown if len(names) <= _FEW_SHOWN else f"{shown} and {len(names) - _FEW_SHOWN} more"
+    quoted = ", ".join(f"'{name}'" for name in names[:_FEW_SHOWN])
+    return quoted if len(names) <= _FEW_SHOWN else f"{quoted} and {len(names) - _FEW_SHOWN} more"

@@ -11,18 +11,19 @@ from typing import Any
 from discreet.core.adapters import KINDS
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
-from discreet.core.hierarchy.specs import spec_from_dict
-from discreet.core.schema import DROPPED, Column, Role, other, person
+from discreet.core.schema import DROPPED, Column, Role
 from discreet.engines.digests import RECORD, read_json
 from discreet.guarantees import Guarantee
-from discreet.job.kinds import TableKind
 from discreet.job.model import Job
 from discreet.job.parse import read_job
-from discreet.publish.recipes.recipe import private_part
+from discreet.kinds.kind import current_name, kind_named
+from discreet.kinds.tables import TableKind
+from discreet.kinds.written import roles_of_record
 
 _FORMAT = 1
 _DIGEST = re.compile("[0-9a-f]{64}")
-_COUNTED = ("rows", "baskets", "records")
+_NO_COUNTS = {"in": 0, "out": 0, "suppressed": 0}
+"""What stands for counts that a record lacks; they are missed when it is compared with the data."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,14 @@ class Description:
 
     def judged(self, names: Sequence[str]) -> dict[str, Column]:
         """Return the roles of a file that may be released already: labels need no tree, and what is gone no role."""
-        found: dict[str, Column] = {}
+        roles: dict[str, Column] = {}
         for name, column in self.columns.items():
             if name not in names and column.role in DROPPED:
                 continue
-            found[name] = (
+            roles[name] = (
                 replace(column, hierarchy=None, ordered=None) if column.role is Role.QUASI else column
             )
-        return found
+        return roles
 
 
 @public
@@ -76,7 +77,7 @@ def roles_of(place: str | Path, *, keys: Mapping[str, bytes] | None = None) -> d
     path = Path(place)
     if is_release(path):
         folder = release_folder(path)
-        return _roles(folder, read_record(folder), keys)
+        return roles_of_record(folder, read_record(folder), keys)
     return dict(describe(path).columns)
 
 
@@ -119,12 +120,12 @@ def read_record(folder: Path) -> dict[str, Any]:
         not isinstance(record, dict)
         or record.get("format") != _FORMAT
         or not isinstance(record.get("kind"), str)
-        or record["kind"] not in KINDS
+        or current_name(record["kind"]) not in KINDS
     ):
         raise InputError(f"{folder / RECORD} is not one this version can read (format {_FORMAT}).")
     if not _is_whole(record):
         raise InputError(f"{folder / RECORD} is damaged: it does not have the shape that was written.")
-    return record
+    return {**record, "kind": current_name(record["kind"])}
 
 
 def _is_whole(record: Mapping[str, Any]) -> bool:
@@ -134,7 +135,7 @@ def _is_whole(record: Mapping[str, Any]) -> bool:
         _is_verdict(record["verdict"])
         and isinstance(files, dict)
         and all(_is_file(name, entry) for name, entry in files.items())
-        and all(_are_counts(record[name]) for name in _COUNTED if name in record)
+        and _are_counts(record.get(kind_named(current_name(record["kind"])).records_name, _NO_COUNTS))
     )
 
 
@@ -174,66 +175,7 @@ def _is_line(text: Any) -> bool:
     return isinstance(text, str) and text != "" and text.isprintable()
 
 
-def released_columns(
-    folder: Path, record: Mapping[str, Any], owners: Mapping[str, Any] | None = None
-) -> dict[str, Column]:
-    """Return the roles of the columns that a release has; quasi-identifiers hold labels, which need no tree.
-
-    ``owners`` is the private part of the release; None reads it where it lies beside the release.
-    """
-    entries = [_without_tree(entry) for entry in record["columns"]]
-    known = _roles(folder, {**record, "columns": entries}, owners=owners)
-    found: dict[str, Column] = {}
-    for entry in record["columns"]:
-        column = known[entry["name"]]
-        if column.role is Role.QUASI:
-            column = Column(Role.QUASI)
-        elif column.role in DROPPED:
-            if not entry.get("pseudonym"):
-                continue
-            column = person() if column.role is Role.PERSON else other()
-        found[entry["name"]] = column
-    return found
-
-
-def _without_tree(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what release.json says of a column, without the tree or order that a quasi-identifier was made by."""
-    made_by = ("hierarchy", "ordered") if entry["role"] == Role.QUASI.value else ()
-    return {name: value for name, value in entry.items() if name not in made_by}
-
-
 def _of_release(folder: Path, record: Mapping[str, Any]) -> Description:
-    if record["kind"] not in ("table", "grouped-table", "pseudo-data", "sanitized-table"):
+    if not isinstance(kind_named(record["kind"]), TableKind):
         raise InputError(f"{folder} is a release of {record['kind']}, and has no columns with roles.")
-    return Description(_roles(folder, record))
-
-
-def _roles(
-    folder: Path,
-    record: Mapping[str, Any],
-    keys: Mapping[str, bytes] | None = None,
-    *,
-    owners: Mapping[str, Any] | None = None,
-) -> dict[str, Column]:
-    """Return the roles that release.json names, with the trees of the private part where it has any."""
-    found: dict[str, Column] = {}
-    private = private_part(folder / RECORD) if owners is None else owners
-    columns = private.get("columns") if isinstance(private, dict) else None
-    hidden = columns if isinstance(columns, dict) else {}
-    for entry in record["columns"]:
-        name, role = entry["name"], Role(entry["role"])
-        given = {**entry, **hidden.get(name, {})}
-        tree, ordered = given.get("hierarchy"), given.get("ordered")
-        if tree is True or ordered is True:
-            raise InputError(
-                f"{folder} does not hold the hierarchy or the order of '{name}': the folder that ends in .private does."
-            )
-        found[name] = Column(
-            role,
-            None if tree is None else spec_from_dict(tree),
-            float(entry.get("weight", 1.0)),
-            None if ordered is None else tuple(ordered),
-            key=(keys or {}).get(name) if entry.get("pseudonym") else None,
-            allow_unique=entry.get("allow_unique") is True,
-        )
-    return found
+    return Description(roles_of_record(folder, record))

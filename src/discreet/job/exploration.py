@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
+from discreet.core.registry import methods
 from discreet.core.tables.table import Table
 from discreet.guarantees import AllOf, Guarantee, KAnonymity
 from discreet.guarantees.constructed import together
@@ -22,8 +23,6 @@ from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.measures import MEASURES
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import Search, score_all
-from discreet.publish.tables.local_recoding import LocalRecoding
-from discreet.publish.tables.mondrian import Mondrian
 from discreet.publish.tables.optimal_lattice import LARGEST_SEARCH
 from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
@@ -34,7 +33,7 @@ _MOST_JUDGED = 5_000
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExploredMethod:
     """One way to publish: the method, its cost under every measure, what it suppresses, how exposed it leaves people.
 
     ``levels`` are those of whole columns; None where a method recodes rows one by one. A cost is NaN where the measure
@@ -64,12 +63,12 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Choices:
+class ExploredMethods:
     """The best ways to keep one guarantee with at most a share of the rows suppressed, the cheapest first."""
 
     guarantee: Guarantee
     max_suppressed: float
-    choices: tuple[Choice, ...]
+    choices: tuple[ExploredMethod, ...]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Exploration:
     n_nodes: int
     heights: Mapping[str, int]
     whole: bool
-    parts: tuple[Choices, ...]
+    parts: tuple[ExploredMethods, ...]
 
 
 def explore(
@@ -117,26 +116,26 @@ def explore(
     for share in shares:
         require("explore", "shares", share, FloatIn(0, 1))
     lattice = Lattice(table)
-    parts: list[Choices] = []
-    whole = True
-    for guarantee in (counted_by_unit(one, table) for one in guarantees):
+    parts: list[ExploredMethods] = []
+    is_whole = True
+    for guarantee in (counted_by_unit(guarantee_, table) for guarantee_ in guarantees):
         guarantee.columns(table.schema.sensitive)
         looks = {
             measure: _Look.at(lattice, guarantee, measure, max(shares), time_limit) for measure in measures
         }
-        whole &= all(look.whole for look in looks.values())
-        local = _Local(table, guarantee, measures, time_limit)
+        is_whole &= all(look.whole for look in looks.values())
+        by_row = _ByRow(table, guarantee, measures, time_limit)
         for share in shares:
-            found = [*_choices(lattice, guarantee, looks, share, top), *local.choices(share)]
-            found.sort(key=lambda one: _in_order(one, measures[0]))
-            parts.append(Choices(guarantee, share, tuple(found)))
+            choices = [*_choices(lattice, guarantee, looks, share, top), *by_row.choices(share)]
+            choices.sort(key=lambda choice: _in_order(choice, measures[0]))
+            parts.append(ExploredMethods(guarantee, share, tuple(choices)))
     heights = {name: tree.height for name, tree in zip(lattice.names, lattice.trees, strict=True)}
-    return Exploration(table.n_rows, lattice.n_nodes, heights, whole, tuple(parts))
+    return Exploration(table.n_rows, lattice.n_nodes, heights, is_whole, tuple(parts))
 
 
 @dataclass(frozen=True)
 class _Look:
-    """The nodes that were looked at under one promise and one measure."""
+    """The nodes that were looked at under one guarantee and one measure."""
 
     scorer: Scorer
     visited: Visited
@@ -147,9 +146,9 @@ class _Look:
         cls, lattice: Lattice, guarantee: Guarantee, measure: str, share: float, time_limit: float
     ) -> _Look:
         """Visit every node of a small lattice, or search for the best of a large one."""
-        made = MEASURES[measure](lattice, lattice.weights(), "mean")
-        scorer = Scorer(lattice, guarantee, made, allowed_rows(share, lattice.table.n_rows))
-        at_once = guarantee.by_size and scorer.is_packed and made.relaxed_is_exact
+        node_measure = MEASURES[measure](lattice, lattice.weights(), "mean")
+        scorer = Scorer(lattice, guarantee, node_measure, allowed_rows(share, lattice.table.n_rows))
+        at_once = guarantee.by_size and scorer.is_packed and node_measure.relaxed_is_exact
         if lattice.n_nodes <= (MOST_VISITED if at_once else _MOST_JUDGED):
             return cls(scorer, score_all(scorer), True)
         deadline = time.monotonic() + time_limit
@@ -160,29 +159,46 @@ class _Look:
         return cls(scorer, scorer.visited(), False)
 
     def best(self, limit: int, top: int) -> list[Node]:
-        """Return the best nodes that suppress at most so many rows."""
-        seen = self.visited
-        fits = np.flatnonzero(seen.feasible & seen.exact & (seen.suppressed <= limit))
-        order = fits[np.lexsort((seen.levels[fits].sum(axis=1), seen.cost[fits]))][:top]
-        return [tuple(levels) for levels in seen.levels[order].tolist()]
+        """Return the best nodes that suppress at most ``limit`` rows."""
+        visited = self.visited
+        fits = np.flatnonzero(visited.feasible & visited.exact & (visited.suppressed <= limit))
+        order = fits[np.lexsort((visited.levels[fits].sum(axis=1), visited.cost[fits]))][:top]
+        return [tuple(levels) for levels in visited.levels[order].tolist()]
 
 
-class _Local:
-    """What Mondrian and local recoding reach under one guarantee; Mondrian leaves nothing out, so it runs once."""
+class _ByRow:
+    """What methods that recode row by row reach under one guarantee; those that leave no row out run once."""
 
     def __init__(
         self, table: Table, guarantee: Guarantee, measures: Sequence[str], time_limit: float
     ) -> None:
         self.table, self.guarantee, self.measures = table, guarantee, measures
         self.time_limit = time_limit
-        self._mondrian = self._made("mondrian", Mondrian(guarantee))
+        known = [method for method in methods(role="publisher", takes="table") if "table" in method.makes]
+        self._methods = [method for method in known if not method.whole_columns]
+        self._complete = {
+            method.name: self._choice(method.name, method.make(guarantee))
+            for method in self._methods
+            if "max_suppressed" not in method.options()
+        }
 
-    def choices(self, share: float) -> list[Choice]:
+    def choices(self, share: float) -> list[ExploredMethod]:
         """Return what the methods make with at most a share of the rows left out."""
-        local = LocalRecoding(self.guarantee, max_suppressed=share, time_limit=self.time_limit)
-        return [one for one in (self._mondrian, self._made("local", local)) if one is not None]
+        limits = {"max_suppressed": share, "time_limit": self.time_limit}
+        choices = [
+            self._complete[method.name]
+            if method.name in self._complete
+            else self._choice(
+                method.name,
+                method.make(
+                    self.guarantee, **{name: limits[name] for name in limits if name in method.options()}
+                ),
+            )
+            for method in self._methods
+        ]
+        return [choice for choice in choices if choice is not None]
 
-    def _made(self, method: str, publisher: Any) -> Choice | None:
+    def _choice(self, method: str, publisher: Any) -> ExploredMethod | None:
         try:
             release = publisher.release(self.table)
         except (InfeasibleError, SchemaError):
@@ -190,15 +206,15 @@ class _Local:
         if not release.verdict.ok:
             return None
         lost, left = loss(release), risk(release)
-        known = {
+        costs = {
             "loss": lost.total,
             "discernibility": float(lost.discernibility),
             "average_class_size": lost.average_class_size,
         }
-        return Choice(
+        return ExploredMethod(
             method=method,
             levels=None,
-            costs={measure: known.get(measure, math.nan) for measure in self.measures},
+            costs={measure: costs.get(measure, math.nan) for measure in self.measures},
             ranks={},
             suppressed=release.evidence.suppressed,
             classes=left.n_classes,
@@ -207,7 +223,7 @@ class _Local:
         )
 
 
-def _in_order(choice: Choice, measure: str) -> tuple[bool, float, int]:
+def _in_order(choice: ExploredMethod, measure: str) -> tuple[bool, float, int]:
     """Return what choices are put in order by: the cost, then the rows left out; what has no cost comes last."""
     cost = choice.costs[measure]
     return (math.isnan(cost), cost, choice.suppressed)
@@ -227,7 +243,7 @@ def with_k(guarantee: Guarantee, k: int) -> Guarantee:
 
 def _choices(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], share: float, top: int
-) -> list[Choice]:
+) -> list[ExploredMethod]:
     """Put together the best nodes of all measures."""
     limit = allowed_rows(share, lattice.table.n_rows)
     ranks: dict[Node, dict[str, int]] = {}
@@ -239,19 +255,19 @@ def _choices(
 
 def _choice(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], node: Node, ranks: Mapping[str, int]
-) -> Choice:
+) -> ExploredMethod:
     groups, _, _ = lattice.groups(node)
-    held = kept_groups(guarantee, groups)
-    kept = int(groups.sizes[held].sum())
+    keeping = kept_groups(guarantee, groups)
+    n_kept = int(groups.sizes[keeping].sum())
     units = lattice.table.units
-    sizes = (groups.sizes if units is None else units.counted(groups, ()).sizes)[held]
+    sizes = (groups.sizes if units is None else units.counted(groups, ()).sizes)[keeping]
     costs = {measure: look.scorer.exact(node).cost for measure, look in looks.items()}
-    return Choice(
+    return ExploredMethod(
         method="generalization",
         levels=lattice.levels(node),
         costs=costs,
         ranks=ranks,
-        suppressed=lattice.table.n_rows - kept,
+        suppressed=lattice.table.n_rows - n_kept,
         classes=int(sizes.size),
         highest_risk=1 / int(sizes.min()),
         mean_risk=sizes.size / int(sizes.sum()),

@@ -15,8 +15,9 @@ from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, FloatIn, InstanceOf, OneOf
 from discreet.core.registry import METHODS
 from discreet.job.collecting import require_columns
-from discreet.job.kinds import BasketKind, TableKind
 from discreet.job.verbs import PATH, TEXT, TEXTS, Made, Progress, VerbJob
+from discreet.kinds.baskets import BasketKind
+from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,12 +39,16 @@ class MineJob(VerbJob):
     ----------
     min_support
         The least support: a share of the baskets, or a whole number of them.
-    p, q
-        The probabilities by which the baskets were distorted; None for true ones.
+    p
+        The baskets were distorted: the probability that an item in the basket stayed.
+    q
+        The probability that an item not in the basket stayed away.
     rules
-        Whether to return association rules instead of itemsets.
-    metric, min_threshold
-        The measure of a rule, confidence by default, and the least that a rule has of it, 0.8 by default.
+        Return association rules instead of itemsets.
+    metric
+        The measure of a rule: confidence (the default), lift, leverage, conviction, jaccard, …
+    min_threshold
+        The least measure of a rule; 0.8 by default.
     options
         The other parameters of `Itemsets`, or of `MaskedItemsets` for distorted baskets, by name.
 
@@ -72,9 +77,8 @@ class MineJob(VerbJob):
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of both miners; the one that is used refuses what is not its own."""
-        del described
         return _own_options("itemsets", "masked-itemsets")
 
     def __post_init__(self) -> None:
@@ -111,25 +115,25 @@ class MineJob(VerbJob):
         if grouped and self.p is not None:
             raise ParameterError("Probabilities are for distorted baskets; these are published in groups.")
         begin("Mining")
-        found = self.miner(baskets.sensitive_names if grouped else baskets.names).mine(baskets)
-        table = self._rules(found) if self.rules else found.table
+        itemsets = self.miner(baskets.sensitive_names if grouped else baskets.names).mine(baskets)
+        table = self._rules(itemsets) if self.rules else itemsets.table
         figures = {
-            "baskets": found.n,
-            "itemsets": len(found),
-            "by_length": _by_length(found),
-            "kind": found.kind,
+            "baskets": itemsets.n,
+            "itemsets": len(itemsets),
+            "by_length": _by_length(itemsets),
+            "kind": itemsets.kind,
             "written": None if self.out is None else str(self.out),
         }
-        if self.p is not None and len(found):
-            uncertain = int((~found.frequent).sum()), int(found.ill_conditioned.sum())
+        if self.p is not None and len(itemsets):
+            uncertain = int((~itemsets.frequent).sum()), int(itemsets.ill_conditioned.sum())
             figures["unsure"] = dict(zip(("only_may_be_frequent", "ill_conditioned"), uncertain, strict=True))
         if self.rules:
             figures["rules"] = table.num_rows
             if not table.num_rows:
-                figures["highest"] = self._highest(found)
+                figures["highest"] = self._highest(itemsets)
         figures["top"] = self._top(table).to_pylist()
         kind = "rules" if self.rules else "itemsets"
-        return Made(kind, table if self.rules else found, figures, self.written(self._writable(table)))
+        return Made(kind, table if self.rules else itemsets, figures, self.written(self._writable(table)))
 
     def _baskets(self) -> Any:
         """Read the baskets; bit columns are mined as they lie in their file, a folder is a release of baskets."""
@@ -145,22 +149,22 @@ class MineJob(VerbJob):
             return read_bits(path)
         return read_baskets(path, **self.reading)
 
-    def _rules(self, found: FoundItemsets) -> pa.Table:
+    def _rules(self, itemsets: FoundItemsets) -> pa.Table:
         from discreet.mine import rules
 
         threshold = 0.8 if self.min_threshold is None else self.min_threshold
         metric = self.metric or "confidence"
-        table = rules(found, metric=metric, min_threshold=threshold)
+        table = rules(itemsets, metric=metric, min_threshold=threshold)
         return table.sort_by([(metric, "descending"), ("support", "descending")])
 
-    def _highest(self, found: FoundItemsets) -> float | None:
+    def _highest(self, itemsets: FoundItemsets) -> float | None:
         """Return the highest metric that any rule reaches; None where there is no rule at all."""
         import pyarrow.compute as pc
 
         from discreet.mine import rules
 
         metric = self.metric or "confidence"
-        every = rules(found, metric=metric, min_threshold=-1e9)
+        every = rules(itemsets, metric=metric, min_threshold=-1e9)
         return pc.max(every[metric]).as_py() if every.num_rows else None
 
     def _top(self, table: pa.Table) -> pa.Table:
@@ -230,9 +234,8 @@ class FitJob(VerbJob):
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of both models; the one that is learned refuses what is not its own."""
-        del described
         return _own_options("tree", "naive-bayes")
 
     def __post_init__(self) -> None:
@@ -244,7 +247,7 @@ class FitJob(VerbJob):
 
     def learner(self) -> Any:
         """Return the classifier that will be fitted."""
-        from discreet.collect.saved_channels import channels_from_dict
+        from discreet.collect.channels import channels_from_dict
 
         if self.channels is None:
             channels = None
@@ -400,20 +403,21 @@ def plain_of(path: Path) -> dict[str, Any]:
     """Read a file of plain data, JSON or, where its name ends so, TOML; its contents are never shown."""
     try:
         text = path.read_text(encoding="utf-8")
-        plain = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        record = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except FileNotFoundError:
         raise InputError(f"There is no file {path}.") from None
     except (OSError, ValueError, RecursionError):
         raise InputError(f"{path} cannot be read as JSON, or as TOML where its name ends in .toml.") from None
-    if not isinstance(plain, dict):
+    if not isinstance(record, dict):
         raise InputError(f"{path} holds no table of names and values.")
-    return plain
+    return record
 
 
 def _rows(data: Any, reading: Mapping[str, Any]) -> pa.Table:
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
 
-    return read(data, **reading).to_arrow_table()
+    return arrow_table(read(data, **reading))
 
 
 def _features(model: Any, rows: pa.Table) -> Any:
@@ -456,9 +460,9 @@ def _finite(table: pa.Table) -> pa.Table:
     return table
 
 
-def _by_length(found: FoundItemsets) -> dict[str, int]:
+def _by_length(itemsets: FoundItemsets) -> dict[str, int]:
     """Count the sets of each length."""
-    counts = dict.fromkeys(map(str, sorted(set(found.lengths.tolist()))), 0)
-    for length in found.lengths.tolist():
+    counts = dict.fromkeys(map(str, sorted(set(itemsets.lengths.tolist()))), 0)
+    for length in itemsets.lengths.tolist():
         counts[str(length)] += 1
     return counts

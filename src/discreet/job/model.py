@@ -15,8 +15,10 @@ from discreet.core.registry import METHODS, RELEASING, Method, methods
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role
 from discreet.guarantees import AllOf, Guarantee
-from discreet.job.kinds import KINDS, BasketSection, Kind, SketchSection
-from discreet.job.wording import listed, nearest
+from discreet.kinds.baskets import BasketSection
+from discreet.kinds.kind import Input, Kind, job_kinds
+from discreet.kinds.sketches import SketchSection
+from discreet.kinds.wording import listed, nearest
 
 
 @public
@@ -34,7 +36,7 @@ class Job:
     columns
         Tables: the roles of the columns, made by `identifier`, `quasi`, `sensitive` and `other`.
     guarantee
-        What the release promises.
+        What the release guarantees.
     method
         The name of a method in the registry; None takes the first that can keep the guarantee.
     options
@@ -67,6 +69,8 @@ class Job:
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
         Sketches: the key and the longest sketch.
+    sections
+        Any other kind of data: what its section says, by the name of the section.
     source
         The file that the data was read from, where it is not itself a path; only the owner sees its name.
 
@@ -109,16 +113,17 @@ class Job:
     sign: Path | None = field(default=None, repr=False)
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
+    sections: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the data, and choose the method where none is named."""
         require(self, "guarantee", self.guarantee, InstanceOf((Guarantee,), "a guarantee"))
-        described = [kind.section for kind in KINDS if getattr(self, kind.section) is not None]
+        described = [kind for kind in job_kinds() if self._section(kind) is not None]
         if len(described) != 1:
-            known = ", ".join(kind.section for kind in KINDS)
+            sections = ", ".join(kind.section or "" for kind in job_kinds())
             raise ParameterError(
-                f"A job describes its data by exactly one of {known}. Got {len(described)} instead."
+                f"A job describes its data by exactly one of {sections}. Got {len(described)} instead."
             )
         require(self, "rest", self.rest, OneOf((None, Role.OTHER, Role.IDENTIFIER)))
         require(self, "format", self.format, OneOf((None, *self.kind.formats)))
@@ -133,8 +138,8 @@ class Job:
             require(
                 self, name, getattr(self, name), InstanceOf((str, os.PathLike, type(None)), "None or a path")
             )
-        given = self.data if self.is_file else self.source
-        object.__setattr__(self, "source", None if given is None else Path(given))
+        path = self.data if self.is_file else self.source
+        object.__setattr__(self, "source", None if path is None else Path(path))
         method = self._chosen()
         object.__setattr__(self, "method", method.name)
         known_options = method.options()
@@ -143,7 +148,7 @@ class Job:
                 raise ParameterError(
                     f"The method {method.name} has no option '{name}'{nearest(name, known_options)}"
                 )
-        self.kind.check(self, method)
+        self.kind.check(self.input, method)
 
     @classmethod
     def read(cls, path: str | Path) -> Job:
@@ -153,16 +158,27 @@ class Job:
         return read_job(Path(path))
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
+    def from_dict(cls, document: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         """Build a job from plain data laid out as a job file; relative paths are relative to the folder."""
         from discreet.job.parse import job_from_dict
 
-        return job_from_dict(plain, folder=folder)
+        return job_from_dict(document, folder=folder)
 
     @property
     def kind(self) -> Kind:
         """The kind of data the job is about."""
-        return next(kind for kind in KINDS if getattr(self, kind.section) is not None)
+        return next(kind for kind in job_kinds() if self._section(kind) is not None)
+
+    @property
+    def input(self) -> Input:
+        """The data, and what the job says about it, as its kind takes them."""
+        section = self._section(self.kind)
+        return Input(self.data, section, self.reading, self.rest, self.spreadsheet_safe)
+
+    def _section(self, kind: Kind) -> Any:
+        """Return what the job says of a kind of data; None where it is about another."""
+        built_in = {"columns": self.columns, "baskets": self.baskets, "sketches": self.sketches}
+        return {**built_in, **self.sections}.get(kind.section or "")
 
     @property
     def is_file(self) -> bool:
@@ -172,18 +188,18 @@ class Job:
     @property
     def output_format(self) -> str | None:
         """The format of the written data."""
-        return self.kind.output_format(self)
+        return self.format or self.kind.output_format(self.input)
 
     @property
     def promise(self) -> Guarantee | None:
         """The guarantee about the data as the job reads it, whose items may have other names."""
-        return self.kind.promise(self)
+        return self.kind.guarantee(self.guarantee, self.input)
 
     def publisher(self) -> Any:
         """Make the publisher, or the hider."""
         method = METHODS[self.method or ""]
         seeded = {"random_state": self.seed} if "random_state" in method.parameters() else {}
-        return method.make(self.promise, **self.kind.arguments(self, method), **self.options, **seeded)
+        return method.make(self.promise, **self.kind.arguments(self.input, method), **self.options, **seeded)
 
     def release(self, data: Any) -> Release:
         """Return the release that the method makes of data."""
@@ -200,9 +216,9 @@ class Job:
         if self.method is None:
             keeping = [method for method in fitting if method.keeps(names)]
             if not keeping:
-                kept = dict.fromkeys(name for method in fitting for name in method.guarantees)
+                keepable = dict.fromkeys(name for method in fitting for name in method.guarantees)
                 raise ParameterError(
-                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(kept)}."
+                    f"No method for {kind.noun} keeps {' & '.join(names)}; they keep {', '.join(keepable)}."
                 )
             return keeping[0]
         require(self, "method", self.method, OneOf(tuple(method.name for method in fitting)))

@@ -22,14 +22,16 @@ def hierarchy_file(data: Path, column: str) -> Path | None:
     Looked for are ``<data>_hierarchy_<column>.csv`` as ARX names them, ``hierarchies/<column>.csv`` and
     ``<column>.csv``; letter case and marks in the column's name do not matter.
     """
-    wanted = _plain(column)
+    words = _plain(column)
     for folder, prefix in _places(data):
         for path in sorted(folder.glob("*.csv*")) if folder.is_dir() else ():
-            ending = next((one for one in _ENDINGS if path.name.casefold().endswith(one)), None)
+            ending = next(
+                (candidate for candidate in _ENDINGS if path.name.casefold().endswith(candidate)), None
+            )
             if ending is None or path.resolve() == data.resolve():
                 continue
             name = path.name[: -len(ending)]
-            if name.casefold().startswith(prefix) and _plain(name[len(prefix) :]) == wanted:
+            if name.casefold().startswith(prefix) and _plain(name[len(prefix) :]) == words:
                 return path
     return None
 
@@ -41,7 +43,7 @@ def n_uncovered(path: Path, values: pa.Array) -> int | None:
     try:
         spec = read_hierarchy(path)
         leaves = set(spec.columns[0])
-        left = [one for one in texts(values).to_pylist() if one is not None and one not in leaves]
+        left = [value for value in texts(values).to_pylist() if value is not None and value not in leaves]
         if not left:
             spec.bind(values, column="")
     except DiscreetError:

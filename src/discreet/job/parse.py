@@ -1,4 +1,4 @@
-"""Jobs from plain data, as job files and the command line write them; an unknown key is an error."""
+"""Jobs from document data, as job files and the command line write them; an unknown key is an error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from discreet.core.registry import RELEASING, methods, releasable_guarantees
 from discreet.core.schema import Column, Role, quasi
 from discreet.guarantees import Guarantee, guarantee_from_dict
 from discreet.guarantees.constructed import together
-from discreet.job.kinds import KINDS, TEXT, Kind, TableKind, complete
 from discreet.job.model import Job
-from discreet.job.wording import listed, nearest, refuse_unknown
+from discreet.kinds.kind import TEXT, Kind, job_kinds
+from discreet.kinds.roles import complete
+from discreet.kinds.tables import TableKind
+from discreet.kinds.wording import listed, nearest, refuse_unknown
 
 _OUTPUT = (
     "folder",
@@ -31,6 +33,8 @@ _OUTPUT = (
     "pdf",
     "sign",
 )
+_FIELDS = ("columns", "baskets", "sketches")
+"""The sections that are fields of a job; those of other kinds stand in its sections."""
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path), "a path")
 
@@ -42,105 +46,107 @@ def read_job(path: Path) -> Job:
 
 @reads("The job file")
 def toml_of(path: Path) -> dict[str, Any]:
-    """Return what a job file says, as plain data."""
+    """Return what a job file says, as document data."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"There is no job file {path}.") from None
     except tomllib.TOMLDecodeError as error:
-        place = re.search(r"\(at ([a-z0-9, ]+)\)", str(error))
-        raise InputError(f"{path} is no valid TOML{f', {place[1]}' if place else ''}.") from None
+        position = re.search(r"\(at ([a-z0-9, ]+)\)", str(error))
+        raise InputError(f"{path} is no valid TOML{f', {position[1]}' if position else ''}.") from None
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{path} cannot be read as a job file.") from None
 
 
 @reads("The job")
-def job_from_dict(plain: Mapping[str, Any], *, folder: Path | None = None) -> Job:
-    """Build a job from plain data laid out as a job file."""
+def job_from_dict(document: Mapping[str, Any], *, folder: Path | None = None) -> Job:
+    """Build a job from document data laid out as a job file."""
     folder = folder or Path()
-    kind = _kind(plain)
-    refuse_unknown("The job", plain, ("input", kind.section, "guarantee", "method", "output"))
-    about = kind.parse(_table(plain, kind.section), folder)
-    source = _input(_table(plain, "input"), kind)
+    kind = _kind(document)
+    section = str(kind.section)
+    refuse_unknown("The job", document, ("input", section, "guarantee", "method", "output"))
+    about = kind.parse(_table(document, section), folder)
+    source = _input(_table(document, "input"), kind)
     return Job(
         data=folder / source.pop("path"),
         rest=rest_from(source.pop("rest", None)),
         reading=source,
         guarantee=guarantee_from(
-            plain.get("guarantee", []), about if kind.section == "columns" else {}, folder
+            document.get("guarantee", []), about if section == "columns" else {}, folder
         ),
-        **{kind.section: about},
-        **_method(_table(plain, "method"), kind),
-        **output_from(_table(plain, "output"), folder, kind.formats),
+        **({section: about} if section in _FIELDS else {"sections": {section: about}}),
+        **_method(_table(document, "method"), kind),
+        **output_from(_table(document, "output"), folder, kind.formats),
     )
 
 
-def _kind(plain: Mapping[str, Any]) -> Kind:
+def _kind(document: Mapping[str, Any]) -> Kind:
     """Return the kind of data a job is about, by the section that describes it; tables by default."""
-    named = [kind for kind in KINDS if kind.section in plain]
+    kinds = job_kinds()
+    named = [kind for kind in kinds if kind.section in document]
     if len(named) > 1:
         sections = " and ".join(f"[{kind.section}]" for kind in named)
         raise ParameterError(f"A job is about one kind of data, and this has {sections}.")
-    return named[0] if named else KINDS[0]
+    return named[0] if named else kinds[0]
 
 
-def _input(given: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+def _input(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     """Check where and how to read."""
     rest = ("rest",) if isinstance(kind, TableKind) else ()
-    refuse_unknown("[input]", given, ("path", *kind.reading, *rest))
-    if "path" not in given:
+    refuse_unknown("[input]", section, ("path", *kind.reading, *rest))
+    if "path" not in section:
         raise InputError("The job does not say what to read: give [input] its path.")
-    require("input", "path", given["path"], _PATH)
-    options = {name: value for name, value in given.items() if name in kind.reading and value is not None}
-    fixed = {name: given[name] for name in ("path", *rest) if name in given}
+    require("input", "path", section["path"], _PATH)
+    options = {name: value for name, value in section.items() if name in kind.reading and value is not None}
+    fixed = {name: section[name] for name in ("path", *rest) if name in section}
     return reading_from(options, kind.reading) | fixed
 
 
 def reading_from(
-    given: Mapping[str, Any], known: Mapping[str, Constraint] = TableKind.reading
+    options: Mapping[str, Any], constraints: Mapping[str, Constraint] = TableKind.reading
 ) -> dict[str, Any]:
     """Check the options for reading."""
-    for name, value in given.items():
-        require("input", name, value, known[name])
+    for name, value in options.items():
+        require("input", name, value, constraints[name])
         if name in ("nulls", "text"):
-            for one in value:
-                require("input", name, one, TEXT)
-    return dict(given)
+            for text in value:
+                require("input", name, text, TEXT)
+    return dict(options)
 
 
-def rest_from(given: object) -> Role | None:
+def rest_from(role: object) -> Role | None:
     """Read the role of the columns that are not named."""
-    require("input", "rest", given, OneOf((None, "other", "identifier")))
-    return None if given is None else Role(given)
+    require("input", "rest", role, OneOf((None, "other", "identifier")))
+    return None if role is None else Role(role)
 
 
-def guarantee_from(given: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
-    """Read the promises, joined into one."""
-    tables = [given] if isinstance(given, Mapping) else given
+def guarantee_from(section: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
+    """Return the guarantees of a job, joined into one."""
+    tables = [section] if isinstance(section, Mapping) else section
     if not isinstance(tables, list | tuple) or not tables:
         raise ParameterError(
-            'The job promises nothing: give it a [[guarantee]], such as kind = "k-anonymity", k = 5.'
+            'The job has no guarantee: give it a [[guarantee]], such as kind = "k-anonymity", k = 5.'
         )
-    parts = tuple(_promise(one, columns, folder) for one in tables)
+    parts = tuple(_guarantee(table, columns, folder) for table in tables)
     return parts[0] if len(parts) == 1 else together(parts)
 
 
-def _promise(given: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
-    known = releasable_guarantees()
-    if not isinstance(given, Mapping) or not isinstance(given.get("kind"), str):
-        raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(known))}.")
-    plain = {name: value for name, value in given.items() if name != "kind"}
-    classes = {name: spec.class_name for name, spec in known.items()}
-    kind = classes.get(given["kind"], given["kind"])
+def _guarantee(section: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
+    specs = releasable_guarantees()
+    if not isinstance(section, Mapping) or not isinstance(section.get("kind"), str):
+        raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(specs))}.")
+    fields = {name: value for name, value in section.items() if name != "kind"}
+    classes = {name: spec.class_name for name, spec in specs.items()}
+    kind = classes.get(section["kind"], section["kind"])
     if kind not in classes.values():
-        hint = nearest(given["kind"], [*classes, *classes.values()])
-        raise ParameterError(f"'{given['kind']}' is no guarantee{hint}")
+        hint = nearest(section["kind"], [*classes, *classes.values()])
+        raise ParameterError(f"'{section['kind']}' is no guarantee{hint}")
     if kind != "KMap":
-        return guarantee_from_dict({"guarantee": kind} | plain)
-    path = plain.pop("population", None)
+        return guarantee_from_dict({"guarantee": kind} | fields)
+    path = fields.pop("population", None)
     require("KMap", "population", path, InstanceOf((str, Path), "the path of a file"))
     names = [name for name, column in columns.items() if column.role is Role.QUASI]
-    return guarantee_from_dict({"guarantee": kind} | plain, population=population(folder / path, names))
+    return guarantee_from_dict({"guarantee": kind} | fields, population=population(folder / path, names))
 
 
 def population(path: Path, names: Iterable[str], reading: Mapping[str, Any] | None = None) -> Any:
@@ -152,33 +158,33 @@ def population(path: Path, names: Iterable[str], reading: Mapping[str, Any] | No
     return Table(frame, complete({name: quasi() for name in names}, frame.columns, rest=Role.OTHER))
 
 
-def _method(given: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    name = given.get("name")
-    known = {method.name: method for method in methods(role=RELEASING, takes=kind.takes)}
-    if name is not None and name not in known:
-        raise ParameterError(f"[method] has an unknown name{nearest(name, known)}")
-    return {"method": name, "options": {key: value for key, value in given.items() if key != "name"}}
+def _method(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+    name = section.get("name")
+    specs = {method.name: method for method in methods(role=RELEASING, takes=kind.takes)}
+    if name is not None and name not in specs:
+        raise ParameterError(f"[method] has an unknown name{nearest(name, specs)}")
+    return {"method": name, "options": {key: value for key, value in section.items() if key != "name"}}
 
 
-def output_from(given: Mapping[str, Any], folder: Path, formats: tuple[str, ...]) -> dict[str, Any]:
+def output_from(section: Mapping[str, Any], folder: Path, formats: tuple[str, ...]) -> dict[str, Any]:
     """Read where and how to write."""
-    refuse_unknown("[output]", given, _OUTPUT)
-    out = given.get("folder")
+    refuse_unknown("[output]", section, _OUTPUT)
+    out = section.get("folder")
     require("output", "folder", out, _PATH, NONE)
-    require("output", "sign", given.get("sign"), _PATH, NONE)
+    require("output", "sign", section.get("sign"), _PATH, NONE)
     for name in ("report", "overwrite", "spreadsheet_safe", "strict", "pdf"):
-        require("output", name, given.get(name, True), _BOOL)
-    require("output", "seed", given.get("seed"), NONE, IntIn(0))
-    require("output", "name", given.get("name"), TEXT, NONE)
-    require("output", "format", given.get("format"), OneOf((None, *formats)))
-    plain = {name: given[name] for name in _OUTPUT[1:] if name in given}
-    if plain.get("sign") is not None:
-        plain["sign"] = folder / plain["sign"]
-    return {"out": None if out is None else folder / out} | plain
+        require("output", name, section.get(name, True), _BOOL)
+    require("output", "seed", section.get("seed"), NONE, IntIn(0))
+    require("output", "name", section.get("name"), TEXT, NONE)
+    require("output", "format", section.get("format"), OneOf((None, *formats)))
+    settings = {name: section[name] for name in _OUTPUT[1:] if name in section}
+    if settings.get("sign") is not None:
+        settings["sign"] = folder / settings["sign"]
+    return {"out": None if out is None else folder / out} | settings
 
 
-def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = plain.get(name, {})
+def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = document.get(name, {})
     if not isinstance(section, Mapping):
         raise InputError(f"[{name}] must be a table of keys.")
     return section

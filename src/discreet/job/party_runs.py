@@ -13,7 +13,7 @@ from discreet.job.verbs import PATH, TEXT, Made, Progress, VerbJob
 
 if TYPE_CHECKING:
     from discreet.parties.network.running import Outcome
-    from discreet.parties.network.session import Session
+    from discreet.parties.network.session import PartySession
 
 
 @public
@@ -68,9 +68,11 @@ class PartyJob(VerbJob):
     def make(self, begin: Progress) -> Made:
         """Return what the party holds after the run."""
         from discreet.parties.network import running
-        from discreet.parties.network.session import Session, parse_address
+        from discreet.parties.network.session import PartySession, parse_address
 
-        session = Session.read(Path(self.session), two_parties_see_each_other=self.two_parties_see_each_other)
+        session = PartySession.read(
+            Path(self.session), two_parties_see_each_other=self.two_parties_see_each_other
+        )
         key = Path(self.key or running.find_key(self.session, session.member(self.name).name))
         if self.out is not None:
             running.check_folder(self.out, self.data, key, self.session, overwrite=self.overwrite)
@@ -83,7 +85,7 @@ class PartyJob(VerbJob):
             "transcript", outcome, figures, self.written(lambda path: self._write(outcome, path)), verdict
         )
 
-    def _figures(self, session: Session, outcome: Outcome) -> dict[str, Any]:
+    def _figures(self, session: PartySession, outcome: Outcome) -> dict[str, Any]:
         from discreet.core.figures import Caution
         from discreet.measure.formulas import formula_cautions
         from discreet.parties.network.running import written_frames

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
+from discreet.core.engine import engine_of
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_coded, recognized
 from discreet.core.hierarchy.specs import Icd, Masked, Rows, suggest
 from discreet.core.schema import Role
 from discreet.core.tables.labels import texts
-from discreet.engines.duckdb.connection import identifier
-from discreet.job.facts import look, value_sets
 from discreet.job.nearby import hierarchy_file, n_uncovered
 from discreet.job.roles import Proposal, blocks, few_values, is_label, may_be_records, role_of
-
-if TYPE_CHECKING:
-    import duckdb
 
 MOST_QUASI = 64
 """More quasi-identifiers than these are not protected together."""
@@ -31,100 +26,96 @@ _MOST_VALUES = 20_000
 _MOST_CATEGORIES = 200
 
 
-def propose(
-    relation: duckdb.DuckDBPyRelation, data: Path | None = None, *, named: bool = True
-) -> list[Proposal]:
+def propose(relation: Any, data: Path | None = None, *, named: bool = True) -> list[Proposal]:
     """Propose a role, and for quasi-identifiers a hierarchy, for every column of a table.
 
     Hierarchy files beside the data file, if its path is given, are used where they cover the column's values. Unless it
     is known that the columns are ``named``, a first line that may be a record is refused, and none of it is shown.
     """
-    found = look(relation)
-    if not named and may_be_records(found):
+    engine = engine_of(relation)
+    columns = engine.facts(relation)
+    if not named and may_be_records(columns):
         raise InputError(
             f"{data}: nothing tells the first line from the others, so it may be a record, and not the names of the "
             "columns. Say whether it holds names: --header or --no-header."
         )
-    proposals = _one_person([role_of(facts) for facts in found])
-    proposals = blocks(_with_label(proposals), value_sets(relation, few_values(proposals)))
-    if not any(one.role is Role.QUASI for one in proposals):
+    proposals = _one_person([role_of(facts) for facts in columns])
+    proposals = blocks(_with_label(proposals), engine.value_sets(relation, few_values(proposals)))
+    if not any(proposal.role is Role.QUASI for proposal in proposals):
         proposals = _with_some_quasi(proposals)
     proposals = _at_most(proposals, MOST_QUASI)
-    return [_with_hierarchy(one, relation, data) for one in proposals]
-
-
-def values_of(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[pa.Array, IntArray]:
-    """Return the distinct values of a column in order, null left out, and how often each occurs."""
-    column = identifier(name)
-    counted = relation.aggregate(f"{column} AS value, count(*)::BIGINT AS rows", column)
-    table = counted.filter("value IS NOT NULL").to_arrow_table()
-    values = table["value"].combine_chunks()
-    values = values if isinstance(values, pa.Array) else pa.concat_arrays(values.chunks)
-    order = pa.compute.array_sort_indices(values)
-    return values.take(order), np.asarray(table["rows"].to_numpy())[np.asarray(order)]
+    return [_with_hierarchy(proposal, relation, data) for proposal in proposals]
 
 
 def _one_person(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Keep the finest of several columns that look like a person's id; the others are plain identifiers."""
-    persons = [one for one in proposals if one.person]
+    persons = [proposal for proposal in proposals if proposal.person]
     if not persons:
         return list(proposals)
-    finest = max(persons, key=lambda one: one.facts.n_distinct)
+    finest = max(persons, key=lambda proposal: proposal.facts.n_distinct)
     reason = "an id of a unit with several rows, beside that of the person"
     return [
-        replace(one, role=Role.IDENTIFIER, reason=reason, person=False, confidence="low")
-        if one.person and one is not finest
-        else one
-        for one in proposals
+        replace(proposal, role=Role.IDENTIFIER, reason=reason, person=False, confidence="low")
+        if proposal.person and proposal is not finest
+        else proposal
+        for proposal in proposals
     ]
 
 
 def _with_label(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Take the column that a table is about, such as its class, for sensitive where nothing else is."""
-    labels = [one for one in proposals if one.role is Role.QUASI and one.cautious and is_label(one.facts)]
-    if not labels or any(one.role is Role.SENSITIVE for one in proposals):
+    labels = [
+        proposal
+        for proposal in proposals
+        if proposal.role is Role.QUASI and proposal.cautious and is_label(proposal.facts)
+    ]
+    if not labels or any(proposal.role is Role.SENSITIVE for proposal in proposals):
         return list(proposals)
     reason = "it looks like what the table is about, and nothing else sounds sensitive"
     return [
-        Proposal(one.facts, Role.SENSITIVE, reason, confidence="low") if one is labels[-1] else one
-        for one in proposals
+        Proposal(proposal.facts, Role.SENSITIVE, reason, confidence="low")
+        if proposal is labels[-1]
+        else proposal
+        for proposal in proposals
     ]
 
 
 def _with_some_quasi(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Make the column with the fewest values a quasi-identifier, since a table without any cannot be protected."""
-    open_ones = [one for one in proposals if one.role is not Role.SENSITIVE] or list(proposals)
-    chosen = min(open_ones, key=lambda one: one.facts.n_distinct)
+    open_ones = [proposal for proposal in proposals if proposal.role is not Role.SENSITIVE] or list(proposals)
+    chosen = min(open_ones, key=lambda proposal: proposal.facts.n_distinct)
     warning = "no column looked like a quasi-identifier, and one is needed; please look again"
     return [
-        Proposal(one.facts, Role.QUASI, "one is needed", warning, confidence="low") if one is chosen else one
-        for one in proposals
+        Proposal(proposal.facts, Role.QUASI, "one is needed", warning, confidence="low")
+        if proposal is chosen
+        else proposal
+        for proposal in proposals
     ]
 
 
 def _at_most(proposals: Sequence[Proposal], most: int) -> list[Proposal]:
     """Drop the quasi-identifiers beyond a number, those taken as such only to be safe first."""
-    quasi = [one for one in proposals if one.role is Role.QUASI]
-    kept = {one.name for one in sorted(quasi, key=lambda one: one.cautious)[:most]}
+    quasi = [proposal for proposal in proposals if proposal.role is Role.QUASI]
+    names = {proposal.name for proposal in sorted(quasi, key=lambda proposal: proposal.cautious)[:most]}
     reason = f"more than {most} quasi-identifiers cannot be protected together; dropped"
     return [
-        one
-        if one.role is not Role.QUASI or one.name in kept
-        else Proposal(one.facts, Role.IDENTIFIER, reason, confidence="low", surplus=True)
-        for one in proposals
+        proposal
+        if proposal.role is not Role.QUASI or proposal.name in names
+        else Proposal(proposal.facts, Role.IDENTIFIER, reason, confidence="low", surplus=True)
+        for proposal in proposals
     ]
 
 
-def _with_hierarchy(proposal: Proposal, relation: duckdb.DuckDBPyRelation, data: Path | None) -> Proposal:
+def _with_hierarchy(proposal: Proposal, relation: Any, data: Path | None) -> Proposal:
     facts = proposal.facts
     if proposal.role not in (Role.QUASI, Role.SENSITIVE) or not 1 < facts.n_distinct <= _MOST_VALUES:
         return proposal
     if proposal.role is Role.SENSITIVE and not facts.is_text:
         return proposal
-    values, counts = values_of(relation, facts.name)
+    values, counts = engine_of(relation).value_counts(relation, facts.name)
     if proposal.role is Role.SENSITIVE:
-        known = recognized(facts.name, domain_of(values))
-        spec = known.spec if known is not None and isinstance(known.spec, Icd) else None
+        hierarchy = recognized(facts.name, domain_of(values))
+        spec = hierarchy.spec if hierarchy is not None and isinstance(hierarchy.spec, Icd) else None
         return replace(proposal, hierarchy=spec)
     proposal = _from_file(proposal, values, data)
     return proposal if proposal.file is not None else generalized(proposal, values, counts)
@@ -151,12 +142,12 @@ def generalized(proposal: Proposal, values: pa.Array, counts: IntArray) -> Propo
     """Choose a hierarchy by what is known about the column, or by what its values are."""
     facts = proposal.facts
     values = values if not pa.types.is_boolean(values.type) else values.cast(pa.string())
-    known = recognized(facts.name, domain_of(values))
-    if known is not None:
-        reason = f"{proposal.reason.removesuffix('; taken so to be safe')}; {known.what}"
+    hierarchy = recognized(facts.name, domain_of(values))
+    if hierarchy is not None:
+        reason = f"{proposal.reason.removesuffix('; taken so to be safe')}; {hierarchy.what}"
         return replace(
-            proposal, reason=reason, hierarchy=known.spec, confidence=known.confidence, cautious=False,
-            warning=proposal.warning or _uneven(known.spec, values),
+            proposal, reason=reason, hierarchy=hierarchy.spec, confidence=hierarchy.confidence, cautious=False,
+            warning=proposal.warning or _uneven(hierarchy.spec, values),
         )  # fmt: skip
     sure = is_coded(facts.name, values) if facts.is_number else None
     if sure is not None:

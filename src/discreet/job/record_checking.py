@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.figures import Figures
 from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.release import Evidence, Release
-from discreet.core.schema import Role, Schema, other
-from discreet.core.tables.grouped import GroupedTable
-from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict, is_near
 from discreet.engines.digests import described_file
 from discreet.guarantees import KAnonymity
 from discreet.guarantees.per_unit import PerUnit
+from discreet.kinds.written import Written
 from discreet.report.folder import json_text, public_verdict
 
 Field = tuple[str | int, ...]
 """A leaf of release.json, by the names and positions that lead to it."""
 _ONLY_CLAIMED = ("in", "suppressed")
 """Counts of the original, which no released file shows."""
-_DRAWN = "pseudo-data"
-"""The kind with as many records as were drawn, whatever came in and was left out."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +43,14 @@ class RecordJudgment:
 
 
 def judge_record(
-    folder: Path,
-    record: Mapping[str, Any],
-    data: Any,
-    verdict: Verdict | None,
-    guarantee: Guarantee | None,
+    written: Written, data: Any, verdict: Verdict | None, guarantee: Guarantee | None
 ) -> RecordJudgment:
     """Compare release.json with what the released files show.
 
     Parameters
     ----------
-    folder
+    written
         The folder of the release.
-    record
-        What its release.json says.
     data
         The released data, read from its files; None where it cannot be read.
     verdict
@@ -68,16 +58,20 @@ def judge_record(
     guarantee
         That guarantee; None where the public files do not hold all of it.
     """
-    shown = dict(_leaves(_plain(_recomputed(folder, record, data, verdict, guarantee))))
+    record = written.record
+    figures = None if data is None else _figures(written, data, guarantee)
+    recomputed = dict(_leaves(_plain(_recomputed(written, figures, verdict, guarantee))))
     stated = dict(_leaves(dict(record)))
-    contradicted = {*_contradicted(record, guarantee), *_other_columns(record, data)}
-    wrong = {path for path, value in shown.items() if path not in stated or not _is_same(stated[path], value)}
+    contradicted = {*_contradicted(written, guarantee), *_other_columns(written, data)}
+    wrong = {
+        path for path, value in recomputed.items() if path not in stated or not _is_same(stated[path], value)
+    }
     # What was added inside of a part that was recomputed as a whole is as wrong as what was changed in it.
-    closed = {path[:-1] for path in shown if path[0] in ("risk", "verdict", "files")}
-    wrong |= {path for path in stated if path[:-1] in closed and path not in shown}
-    wrong |= _missing_cautions(record, data, guarantee)
+    closed = {path[:-1] for path in recomputed if path[0] in ("risk", "verdict", "files")}
+    wrong |= {path for path in stated if path[:-1] in closed and path not in recomputed}
+    wrong |= _missing_cautions(record, figures)
     wrong |= contradicted
-    right = {path for path in shown if path not in wrong}
+    right = {path for path in recomputed if path not in wrong}
     return RecordJudgment(
         verified=_joined(right, stated),
         claimed=_joined({path for path in stated if path not in right | wrong}, stated),
@@ -86,64 +80,56 @@ def judge_record(
 
 
 def _recomputed(
-    folder: Path,
-    record: Mapping[str, Any],
-    data: Any,
+    written: Written,
+    figures: Figures[Any, Any] | None,
     verdict: Verdict | None,
     guarantee: Guarantee | None,
 ) -> dict[str, Any]:
     """Return the part of release.json that the files show."""
-    shown: dict[str, Any] = {"files": {name: described_file(folder / name) for name in record["files"]}}
-    if data is None:
-        return shown
+    names = written.record["files"]
+    recomputed: dict[str, Any] = {"files": {name: described_file(written.folder / name) for name in names}}
+    if figures is None:
+        return recomputed
     if verdict is not None and verdict.verified:
-        shown["verdict"] = public_verdict(verdict)
-    figures = _rebuilt(record, data, guarantee).figures.public
-    for name, value in figures.to_dict().items():
+        recomputed["verdict"] = public_verdict(verdict)
+    for name, value in figures.public.to_dict().items():
         if isinstance(value, dict) and "out" in value:
-            shown[name] = {key: number for key, number in value.items() if key not in _ONLY_CLAIMED}
+            recomputed[name] = {key: count for key, count in value.items() if key not in _ONLY_CLAIMED}
         elif name != "risk" or not _counts_units(guarantee):
-            shown[name] = value
-    return shown
+            recomputed[name] = value
+    return recomputed
 
 
-def _rebuilt(record: Mapping[str, Any], data: Any, guarantee: Guarantee | None) -> Release:
-    """Return the release as far as its public files hold it: without original and without evidence."""
-    counts: Mapping[str, int] = next(
-        (record[name] for name in ("rows", "baskets", "records") if name in record), {}
-    )
+def _figures(written: Written, data: Any, guarantee: Guarantee | None) -> Figures[Any, Any]:
+    """Return the figures as far as the public files hold the release: without original and without evidence."""
+    record, kind = written.record, written.kind
+    counts: Mapping[str, int] = record.get(kind.records_name, {})
     evidence = Evidence(n_rows=counts.get("in", 0), suppressed=counts.get("suppressed", 0))
-    schema = Schema({})
-    if isinstance(data, GroupedTable):
-        roles = {entry["name"]: Role(entry["role"]) for entry in record["columns"]}
-        columns = list(data.frame.columns)
-        schema = Schema({name: replace(other(), role=roles.get(name, Role.OTHER)) for name in columns})
-    elif isinstance(data, Table):
-        schema = data.schema
-    frame = data.frame if isinstance(data, Table) else data
-    return Release(frame, guarantee or KAnonymity(1), evidence, record, record["kind"], schema)
+    released, schema = kind.released_parts(data, record)
+    release = Release(released, guarantee or KAnonymity(1), evidence, record, kind.name, schema)
+    return kind.figures(release)
 
 
-def _missing_cautions(record: Mapping[str, Any], data: Any, guarantee: Guarantee | None) -> set[Field]:
+def _missing_cautions(record: Mapping[str, Any], figures: Figures[Any, Any] | None) -> set[Field]:
     """Find cautions that the released data calls for and release.json lacks; it may have others besides."""
-    if data is None or not isinstance(record["cautions"], list):
-        return set() if data is None else {("cautions",)}
-    expected = [
-        _plain(caution.to_dict()) for caution in _rebuilt(record, data, guarantee).cautions if caution.public
-    ]
+    if figures is None:
+        return set()
+    if not isinstance(record["cautions"], list):
+        return {("cautions",)}
+    expected = [_plain(caution.to_dict()) for caution in figures.cautions if caution.public]
     return set() if all(caution in record["cautions"] for caution in expected) else {("cautions",)}
 
 
-def _contradicted(record: Mapping[str, Any], guarantee: Guarantee | None) -> Iterator[Field]:
+def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Field]:
     """Find fields that contradict others: sizes that do not add up, or another guarantee in another place."""
-    for name in ("rows", "baskets", "records"):
-        counts = record.get(name)
-        if (
-            counts is not None
-            and record["kind"] != _DRAWN
-            and counts["in"] - counts["suppressed"] != counts["out"]
-        ):
-            yield (name,)
+    record = written.record
+    counts = record.get(written.kind.records_name)
+    if (
+        counts is not None
+        and not written.kind.draws_records
+        and counts["in"] - counts["suppressed"] != counts["out"]
+    ):
+        yield (written.kind.records_name,)
     if guarantee is None:
         return
     if record["verdict"]["guarantee"] != repr(guarantee):
@@ -160,18 +146,15 @@ def _contradicted(record: Mapping[str, Any], guarantee: Guarantee | None) -> Ite
             yield ("parameters", name)
 
 
-def _other_columns(record: Mapping[str, Any], data: Any) -> Iterator[Field]:
+def _other_columns(written: Written, data: Any) -> Iterator[Field]:
     """Find columns that are not those of the data."""
-    if not isinstance(data, Table | GroupedTable):
+    read = None if data is None else written.kind.columns(data)
+    if read is None:
         return
-    named = [entry["name"] for entry in record["columns"]]
-    released = {
-        entry["name"]
-        for entry in record["columns"]
-        if entry["role"] not in _DROPPED or entry.get("pseudonym")
-    }
-    columns = set(data.frame.columns if isinstance(data, GroupedTable) else data.source.names)
-    made = {data.group, data.counts.column_names[1]} if isinstance(data, GroupedTable) else set()
+    columns, made = read
+    entries = written.record["columns"]
+    named = [entry["name"] for entry in entries]
+    released = {entry["name"] for entry in entries if entry["role"] not in _DROPPED or entry.get("pseudonym")}
     if len(named) != len(set(named)) or released - made != columns - made:
         yield ("columns",)
 

@@ -8,19 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.core.engine import Facts
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.knowledge import (
-    CODED,
-    KEYS,
-    QUANTITY,
-    UNITS,
-    Confidence,
-    names_units,
-    tokens,
-)
+from discreet.core.hierarchy.knowledge import Confidence, names_units, tokens, words_for
 from discreet.core.schema import Role
-from discreet.engines.duckdb.admission import is_unpublishable
-from discreet.job.facts import Facts
 
 _SENSITIVE = re.compile(
     "diseases?|diagnos[ie]s|diag|dx|icd|conditions?|illness|disorder|symptoms?|treatments?|medications?|meds?|drugs?"
@@ -41,6 +32,7 @@ _KNOWN = re.compile(
 )
 _LABELS = re.compile("class|target|label|outcome|response|y")
 _COUNTING = re.compile("num|number|n|nbr|count|total|times")
+KEYS, UNITS, CODED, QUANTITY = map(words_for, ("key", "unit", "coded", "quantity"))
 _HEADINGS = (_SENSITIVE, _NAMES, _KNOWN, _LABELS, _COUNTING, KEYS, UNITS, CODED, QUANTITY)
 """Words that name columns."""
 _OFTEN_REPEATED = 10
@@ -86,7 +78,7 @@ class Proposal:
 def role_of(facts: Facts) -> Proposal:
     """Propose a role for a column; what is not clearly anything else is a quasi-identifier, the safe reading."""
     words = tokens(facts.name)
-    if is_unpublishable(facts.type):
+    if facts.type == "nested":
         return Proposal(facts, Role.IDENTIFIER, "nested values or bytes: never published", confidence="high")
     if facts.n_distinct + bool(facts.n_missing) <= 1:
         return Proposal(facts, Role.OTHER, "the same in every row", confidence="high")
@@ -106,20 +98,20 @@ def may_be_records(facts: Sequence[Facts]) -> bool:
     which each comes again and again, where a record's own would too. Otherwise half of them must be words that name
     columns.
     """
-    if any(not one.is_text or one.n_distinct * _OFTEN_REPEATED <= one.n_known for one in facts):
+    if any(not word.is_text or word.n_distinct * _OFTEN_REPEATED <= word.n_known for word in facts):
         return False
-    known = sum(
-        any(word.fullmatch(token) for token in tokens(one.name) for word in _HEADINGS) for one in facts
+    n_recognized = sum(
+        any(word.fullmatch(token) for token in tokens(word.name) for word in _HEADINGS) for word in facts
     )
-    return 2 * known < len(facts)
+    return 2 * n_recognized < len(facts)
 
 
 def is_person(facts: Facts) -> bool:
     """Return whether a column looks like the id of a person, or of another unit, that has several rows."""
-    plain = facts.is_whole or facts.is_text or facts.type == "UUID"
+    word = facts.is_whole or facts.is_text or facts.type == "uuid"
     repeated = facts.n_distinct < 0.98 * facts.n_known
     return (
-        names_units(facts.name) and plain and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
+        names_units(facts.name) and word and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
     )
 
 
@@ -132,16 +124,16 @@ def is_label(facts: Facts) -> bool:
 def blocks(proposals: Sequence[Proposal], values: Mapping[str, frozenset[Any]]) -> list[Proposal]:
     """Mark many columns with the same few values, such as answers or drugs; beside a diagnosis they are sensitive."""
     open_ones = [
-        one.name for one in proposals if one.role is Role.QUASI and one.cautious and one.name in values
+        word.name for word in proposals if word.role is Role.QUASI and word.cautious and word.name in values
     ]
     widest = sorted((values[name] for name in open_ones), key=len, reverse=True)
     for shared in dict.fromkeys(widest):
         inside = {name for name in open_ones if values[name] <= shared}
         if len(inside) >= _SMALLEST_BLOCK:
-            medical = any(one.role is Role.SENSITIVE for one in proposals)
+            medical = any(word.role is Role.SENSITIVE for word in proposals)
             return [
-                _blocked(one, len(inside), medical=medical) if one.name in inside else one
-                for one in proposals
+                _blocked(word, len(inside), medical=medical) if word.name in inside else word
+                for word in proposals
             ]
     return list(proposals)
 
@@ -149,9 +141,9 @@ def blocks(proposals: Sequence[Proposal], values: Mapping[str, frozenset[Any]]) 
 def few_values(proposals: Sequence[Proposal]) -> list[str]:
     """Return the columns whose values could make them part of a block."""
     return [
-        one.name
-        for one in proposals
-        if one.cautious and one.facts.is_text and one.facts.n_distinct <= _LARGEST_BLOCK_SET
+        value.name
+        for value in proposals
+        if value.cautious and value.facts.is_text and value.facts.n_distinct <= _LARGEST_BLOCK_SET
     ]
 
 
@@ -187,7 +179,7 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
     if facts.is_text and (facts.length > _LONG_TEXT or facts.words >= _WORDY):
         warning = "it looks like free text, which often names people; it will be dropped"
         return Proposal(facts, Role.IDENTIFIER, "free text", warning)
-    if facts.is_numbered or ((facts.is_text or facts.type == "UUID") and facts.uniqueness > _UNIQUE):
+    if facts.is_numbered or ((facts.is_text or facts.type == "uuid") and facts.uniqueness > _UNIQUE):
         return Proposal(facts, Role.IDENTIFIER, "almost every row has a value of its own", confidence="high")
     if facts.is_text and facts.uniqueness > _MANY:
         warning = "most of its values occur once; it will be dropped"
@@ -196,7 +188,7 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
 
 
 def _quasi(facts: Facts, words: Sequence[str]) -> Proposal:
-    if any(map(_KNOWN.fullmatch, words)) or facts.type.startswith(("DATE", "TIME")):
+    if any(map(_KNOWN.fullmatch, words)) or facts.type == "date":
         return Proposal(facts, Role.QUASI, "others may know it", confidence="high")
     return Proposal(
         facts, Role.QUASI, "others may know it; taken so to be safe", confidence="low", cautious=True

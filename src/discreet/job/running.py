@@ -61,7 +61,7 @@ def _release(job: Job, begin: Progress) -> Release:
 
         signing_key(job.sign)
     begin("Reading")
-    data = job.kind.read(job)
+    data = job.kind.read(job.input)
     begin("Protecting")
     release = job.release(data)
     if job.out is not None:
@@ -84,9 +84,9 @@ def _release(job: Job, begin: Progress) -> Release:
 def finish(release: Release, begin: Progress, out: Path | None, **writing: Any) -> Release:
     """Check a release and, with an output folder, write it."""
     begin("Judging")
-    kept = release.verdict.ok
+    holds = release.verdict.ok
     if out is not None:
-        if kept:
+        if holds:
             begin("Writing")
         release.write(out, **writing)
     return release

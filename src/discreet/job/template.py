@@ -35,7 +35,7 @@ def job_text(
         _decisions(proposals),
         _input(data, folder, reading or {}),
         _columns_comment(),
-        *(_column(one, folder) for one in proposals),
+        *(_column(proposal, folder) for proposal in proposals),
         *_guarantees(proposals, n_rows),
         _method(),
         _OUTPUT,
@@ -46,17 +46,17 @@ def job_text(
 def _decisions(proposals: Sequence[Proposal]) -> str:
     """Write down what a person has to decide; no value is in it."""
     lines = ["# A proposal. Read it, change it, then `discreet run` it. These decisions are yours:"]
-    for number, one in enumerate(decisions(proposals), start=1):
-        lines += [f"# {number}. {_plain(one.question)}", f"#    Proposed: {_plain(one.proposed)}."]
+    for number, decision in enumerate(decisions(proposals), start=1):
+        lines += [f"# {number}. {_plain(decision.question)}", f"#    Proposed: {_plain(decision.proposed)}."]
     return "\n".join(lines)
 
 
 def _relative(path: Path, folder: Path) -> str:
     try:
-        shown = os.path.relpath(path.resolve(), folder.resolve())
+        text = os.path.relpath(path.resolve(), folder.resolve())
     except ValueError:
-        shown = str(path.resolve())
-    return Path(shown).as_posix()
+        text = str(path.resolve())
+    return Path(text).as_posix()
 
 
 def _input(data: Path, folder: Path, reading: Mapping[str, Any]) -> str:
@@ -109,15 +109,15 @@ def _plain(comment: str) -> str:
 
 
 def _hierarchy(spec: HierarchySpec) -> str:
-    plain = {name: option for name, option in spec.to_dict().items() if option not in (None, False)}
-    kind = plain.pop("kind")
+    fields = {name: option for name, option in spec.to_dict().items() if option not in (None, False)}
+    kind = fields.pop("kind")
     if kind in ("flat", "ip"):
         return value({kind: True})
     if kind == "masked":
-        options = {name: plain[name] for name in ("levels", "width") if name in plain}
-        return value({"mask": plain["from_"]} | options)
-    first = plain.pop(_SIDES[kind])
-    rest = {name: option for name, option in plain.items() if (name, option) != ("origin", 0)}
+        options = {name: fields[name] for name in ("levels", "width") if name in fields}
+        return value({"mask": fields["from_"]} | options)
+    first = fields.pop(_SIDES[kind])
+    rest = {name: option for name, option in fields.items() if (name, option) != ("origin", 0)}
     return value({kind: first} | rest)
 
 
@@ -125,14 +125,14 @@ def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:
     return [
         _other_guarantees(),
         f"{_ANONYMITY}\nk = {min(K, n_rows)}",
-        *(f"{_DIVERSITY}\nl = 2\nof = {value(one.name)}" for one in guarded(proposals)),
+        *(f"{_DIVERSITY}\nl = 2\nof = {value(proposal.name)}" for proposal in guarded(proposals)),
     ]
 
 
 def _other_guarantees() -> str:
     """Return a comment that names all guarantees about tables with their keys."""
-    known = [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
-    named = ", ".join(f"{spec.name} ({', '.join(spec.options())})" for spec in known)
+    specs = [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
+    named = ", ".join(f"{spec.name} ({', '.join(spec.options())})" for spec in specs)
     return _comment(f"The guarantees; where one cannot be kept, nothing is written. There are: {named}.")
 
 
@@ -186,21 +186,21 @@ def key(name: str) -> str:
     return name if bare else value(name)
 
 
-def value(plain: object) -> str:
+def value(data: object) -> str:
     """Write a TOML value.
 
     >>> value({"intervals": [5, 10], "unit": "year"}), value(True)
     ('{intervals = [5, 10], unit = "year"}', 'true')
     """
-    if isinstance(plain, Mapping):
-        return "{" + ", ".join(f"{key(str(name))} = {value(one)}" for name, one in plain.items()) + "}"
-    if isinstance(plain, list | tuple):
-        return "[" + ", ".join(value(one) for one in plain) + "]"
-    if isinstance(plain, bool):
-        return "true" if plain else "false"
-    if isinstance(plain, int | float):
-        return repr(plain)
-    text = str(plain)
+    if isinstance(data, Mapping):
+        return "{" + ", ".join(f"{key(str(name))} = {value(item)}" for name, item in data.items()) + "}"
+    if isinstance(data, list | tuple):
+        return "[" + ", ".join(value(item) for item in data) + "]"
+    if isinstance(data, bool):
+        return "true" if data else "false"
+    if isinstance(data, int | float):
+        return repr(data)
+    text = str(data)
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise InputError("A name that is no valid Unicode cannot stand in a job file.")
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -6,9 +6,8 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
-from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, ParameterError
@@ -23,8 +22,9 @@ from discreet.core.params import (
     listed,
     require,
 )
+from discreet.core.registry import VERBS
 from discreet.core.verdict import Verdict
-from discreet.job.wording import refuse_unknown
+from discreet.kinds.wording import refuse_unknown
 
 
 class _Texts:
@@ -49,6 +49,7 @@ _COMMON = ("data", "reading", "out", "options")
 
 
 @public
+@runtime_checkable
 class Result(Protocol):
     """What every run returns: a `Release`, or what is `Made` by another verb."""
 
@@ -150,45 +151,45 @@ class VerbJob(ABC):
         """Check what can be checked without the data."""
         require(self.verb, "overwrite", self.overwrite, BOOL)
         require(self.verb, "out", self.out, PATH, NONE)
+        object.__setattr__(self, "out", None if self.out is None else Path(self.out))
         for name, allowed in self.constraints.items():
             require(self.verb, name, getattr(self, name), *listed(allowed))
 
     @classmethod
     @reads("The job")
-    def from_dict(cls, plain: Mapping[str, Any], *, folder: Path | None = None) -> Self:
+    def from_dict(cls, record: Mapping[str, Any], *, folder: Path | None = None) -> Self:
         """Build the job from plain data laid out as a job file; relative paths are relative to the folder."""
         from discreet.job.parse import reading_from
 
-        refuse_unknown("The job", plain, ("input", cls.verb, "output"))
-        source, described, output = (_table(plain, name) for name in ("input", cls.verb, "output"))
-        own = {one.name for one in fields(cls)} - {*_COMMON, *cls.output_keys, "overwrite"}
-        options = cls.option_names(described)
+        refuse_unknown("The job", record, ("input", cls.verb, "output"))
+        source, described, output = (_table(record, name) for name in ("input", cls.verb, "output"))
+        keys = {parameter.name for parameter in fields(cls)} - {*_COMMON, *cls.output_keys, "overwrite"}
+        options = cls.option_names()
         refuse_unknown("[input]", source, ("path", *cls.reading_keys))
-        refuse_unknown(f"[{cls.verb}]", described, (*sorted(own), *options))
+        refuse_unknown(f"[{cls.verb}]", described, (*sorted(keys), *options))
         refuse_unknown("[output]", output, (cls.target_key, "overwrite", *cls.output_keys))
         reading = {name: value for name, value in source.items() if name != "path" and value is not None}
         values = {
             "data": source.get("path"),
             "out": output.get(cls.target_key),
-            **{name: value for name, value in described.items() if name in own},
+            **{name: value for name, value in described.items() if name in keys},
             **{name: value for name, value in output.items() if name != cls.target_key},
         }
         for name in ("data", "out", *cls.path_keys):
             if isinstance(values.get(name), str | os.PathLike):
                 values[name] = (folder or Path()) / values[name]
-        given = {name: value for name, value in values.items() if value is not None}
+        arguments = {name: value for name, value in values.items() if value is not None}
         if options:
-            given["options"] = {name: value for name, value in described.items() if name in options}
-        if "data" not in given:
+            arguments["options"] = {name: value for name, value in described.items() if name in options}
+        if "data" not in arguments:
             cls.refuse_no_data()
-            given["data"] = None
-        check_fields(f"[{cls.verb}]", cls, given)
-        return cls(reading=reading_from(reading, cls.reading_keys), **given)
+            arguments["data"] = None
+        check_fields(f"[{cls.verb}]", cls, arguments)
+        return cls(reading=reading_from(reading, cls.reading_keys), **arguments)
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
-        """Return the parameters of the method that the keys name, which its table may set too; by default none."""
-        del described
+    def option_names(cls) -> Iterable[str]:
+        """Return the parameters of methods that the table of the verb may set too; by default none."""
         return ()
 
     @classmethod
@@ -216,12 +217,12 @@ class VerbJob(ABC):
         from discreet.engines.results import write_file
 
         self.refuse_targets()
-        made = self.make(begin)
-        if made.files:
+        result = self.make(begin)
+        if result.files:
             begin("Writing")
-        for path, content in made.files.items():
+        for path, content in result.files.items():
             write_file(content, path)
-        return made
+        return result
 
     @abstractmethod
     def make(self, begin: Progress) -> Made:
@@ -229,38 +230,24 @@ class VerbJob(ABC):
 
     def written(self, content: Any) -> dict[Path, Any]:
         """Return the content by the path that it is written to; nothing where nothing is written."""
-        return {} if self.out is None else {Path(self.out): content}
+        return {} if self.out is None else {self.out: content}
 
 
-VERBS = {
-    "perturb": "collecting:PerturbJob",
-    "distort": "collecting:DistortJob",
-    "reconstruct": "collecting:ReconstructJob",
-    "mine": "learning:MineJob",
-    "fit": "learning:FitJob",
-    "predict": "learning:PredictJob",
-    "audit": "auditing:VaultJob",
-    "party": "party_runs:PartyJob",
-}
-"""The class of each verb, by the table that describes it in a job file."""
-
-
-def verb_job(plain: Mapping[str, Any], *, folder: Path | None = None) -> VerbJob | None:
+def verb_job(record: Mapping[str, Any], *, folder: Path | None = None) -> VerbJob | None:
     """Build the job of the verb that plain data describes; None where it describes a release."""
-    named = [verb for verb in VERBS if verb in plain]
+    named = [verb for verb in VERBS if verb in record]
     if len(named) > 1:
         raise ParameterError(
             f"A job does one thing, and this has {' and '.join(f'[{verb}]' for verb in named)}."
         )
     if not named:
         return None
-    module, _, name = VERBS[named[0]].partition(":")
-    job: VerbJob = getattr(import_module(f"discreet.job.{module}"), name).from_dict(plain, folder=folder)
+    job: VerbJob = VERBS[named[0]].load().from_dict(record, folder=folder)
     return job
 
 
-def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = plain.get(name, {})
+def _table(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = record.get(name, {})
     if not isinstance(section, Mapping):
         raise InputError(f"[{name}] must be a table of keys.")
     return section

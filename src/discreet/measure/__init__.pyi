@@ -17,9 +17,9 @@ from .baskets.risk import SensitiveTie as SensitiveTie
 from .baskets.risk import basket_risk as basket_risk
 from .baskets.risk import reidentification as reidentification
 from .baskets.risk import sensitive_tie as sensitive_tie
-from .noise.noise_stripping import NoiseStripped as NoiseStripped
-from .noise.pca_attack import pca_attack as pca_attack
-from .noise.spectral_attack import spectral_attack as spectral_attack
+from .noise.attacks import NoiseStripped as NoiseStripped
+from .noise.attacks import pca_attack as pca_attack
+from .noise.attacks import spectral_attack as spectral_attack
 from .pseudo.closeness import Closeness as Closeness
 from .pseudo.closeness import Membership as Membership
 from .pseudo.closeness import closeness as closeness

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.adapters import KIND_OF, load
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.figures import Caution
@@ -31,14 +32,15 @@ def published_formulas(published: Any) -> int:
 
 def formula_cautions(*published: Any) -> tuple[Caution, ...]:
     """Return what to say of published data that a spreadsheet would run; nothing where there is none."""
-    found = sum(map(published_formulas, published))
-    if not found:
+    n_formulas = sum(map(published_formulas, published))
+    if not n_formulas:
         return ()
     return (
         Caution(
             "formula-cells",
-            f"{found:,} cells, items or names of columns start as a formula of a spreadsheet does, and would be run by "
-            "one. A spreadsheet-safe release puts an apostrophe before cells and items; columns are to be renamed.",
+            f"{n_formulas:,} cells, items or names of columns start as a formula of a spreadsheet does, and would be "
+            "run by one. A spreadsheet-safe release puts an apostrophe before cells and items; columns are to be "
+            "renamed.",
         ),
     )
 
@@ -46,7 +48,8 @@ def formula_cautions(*published: Any) -> tuple[Caution, ...]:
 def _frames(data: Any) -> Iterator[Any]:
     """Return the frames that hold every text of published data."""
     if isinstance(data, Release):
-        yield from _frames(data.table.source.rows if data.kind == "table" else data.data)
+        for part in load(KIND_OF)(data).published_texts(data):
+            yield from _frames(part)
     elif isinstance(data, Sketches):
         return
     elif isinstance(data, GroupedTable):

@@ -16,8 +16,7 @@ from discreet.core.baskets.names import spelling
 from discreet.core.figures import Caution
 from discreet.core.release import Release
 from discreet.core.tables.grouped import GroupedTable
-from discreet.core.tables.labels import kind_of
-from discreet.core.tables.table import Table
+from discreet.core.tables.labels import value_kind
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 _MOST_VALUES = 100_000
@@ -28,28 +27,28 @@ def twins_of_sensitive(data: GroupedBaskets) -> Iterator[Caution]:
     """Count the items of grouped baskets that are spelled like a sensitive one, without naming any."""
     secret = Counter(map(spelling, _held(data.sensitive_names, np.unique(data.sensitive.values))))
     ordinary = _held(data.baskets.names, np.flatnonzero(data.baskets.counts))
-    found = sum(spelling(name) in secret for name in ordinary) if secret else 0
-    if found:
+    n_twins = sum(spelling(name) in secret for name in ordinary) if secret else 0
+    if n_twins:
         yield Caution(
             "spelled-like-sensitive",
-            f"{found:,} ordinary items are spelled like a sensitive one {_BUT_FOR}, and they are published exactly. "
+            f"{n_twins:,} ordinary items are spelled like a sensitive one {_BUT_FOR}, and they are published exactly. "
             "Where they mean the same, spell them alike in the data, or add them to the sensitive items.",
         )
     alike = sum(count for count in secret.values() if count > 1)
     if alike:
         yield Caution(
             "sensitive-spelled-alike",
-            f"{alike:,} sensitive items are spelled like another one {_BUT_FOR}. The promise takes them for different "
-            "items, so where they mean the same a person is tied to it with more than the promised probability. Spell "
-            "them alike in the data.",
+            f"{alike:,} sensitive items are spelled like another one {_BUT_FOR}. The guarantee takes them for "
+            "different items, so where they mean the same a person is tied to it with more than the guaranteed "
+            "probability. Spell them alike in the data.",
         )
 
 
 def twins_of_values(release: Release) -> Iterator[Caution]:
     """Count the sensitive values of a table that are spelled like another one of their column, without naming any."""
     for name, values in _sensitive_texts(release):
-        found = Counter(map(spelling, values)) if len(values) <= _MOST_VALUES else Counter()
-        alike = sum(count for count in found.values() if count > 1)
+        spellings = Counter(map(spelling, values)) if len(values) <= _MOST_VALUES else Counter()
+        alike = sum(count for count in spellings.values() if count > 1)
         if alike:
             yield Caution(
                 "sensitive-spelled-alike",
@@ -67,7 +66,7 @@ def _sensitive_texts(release: Release) -> Iterator[tuple[str, list[str]]]:
     else:
         columns = {name: release.table.encoded[name].values for name in release.schema.sensitive}
     for name, values in columns.items():
-        if kind_of(values.type) == "text":
+        if value_kind(values.type) == "text":
             yield name, values.drop_null().to_pylist()
 
 
@@ -76,19 +75,19 @@ def twins_of_rules(release: Release) -> Iterator[Caution]:
 
     Where the release was read without its owner's folder they are not known.
     """
-    promise: Any = release.guarantee
-    if not hasattr(promise, "rules"):
+    guarantee: Any = release.guarantee
+    if not hasattr(guarantee, "rules"):
         return
-    data = release.table if release.kind == "sanitized-table" else release.data
-    baskets: Baskets = promise.reading.baskets(data) if isinstance(data, Table) else data
-    named = {str(name) for rule in promise.rules for name in rule.items}
+    data = release.data
+    baskets: Baskets = data if isinstance(data, Baskets) else guarantee.reading.baskets(release.table)
+    named = {str(name) for rule in guarantee.rules for name in rule.items}
     secret = set(map(spelling, named))
     items = _held(baskets.names, np.flatnonzero(baskets.counts))
-    found = sum(spelling(name) in secret and name not in named for name in items)
-    if found:
+    n_twins = sum(spelling(name) in secret and name not in named for name in items)
+    if n_twins:
         yield Caution(
             "spelled-like-rules",
-            f"{found:,} items are spelled like one of a sensitive rule {_BUT_FOR}, and no rule names them: the same "
+            f"{n_twins:,} items are spelled like one of a sensitive rule {_BUT_FOR}, and no rule names them: the same "
             "may still be found by them. Where they mean the same, spell them alike in the data, or name rules with "
             "them too.",
             public=False,

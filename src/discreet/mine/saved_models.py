@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.collect.saved_channels import channel_from_dict
+from discreet.collect.channels import channel_from_dict
 from discreet.core.boundary import public, reads
 from discreet.core.errors import DiscreetError, InputError, SchemaError
 from discreet.mine.noisy.columns import NoisyColumn
@@ -96,13 +96,13 @@ def model_to_dict(model: Any) -> dict[str, Any]:
 
 @public
 @reads("The saved model")
-def model_from_dict(plain: Mapping[str, Any]) -> Any:
+def model_from_dict(record: Mapping[str, Any]) -> Any:
     """Read what ``model_to_dict`` returns; the model predicts as the one that was saved."""
-    is_saved = isinstance(plain, Mapping) and plain.get("format") in (FORMAT, _EARLIER)
-    if not is_saved or plain.get("model") not in [*_NOISY, *_HOMES]:
+    is_saved = isinstance(record, Mapping) and record.get("format") in (FORMAT, _EARLIER)
+    if not is_saved or record.get("model") not in [*_NOISY, *_HOMES]:
         raise InputError("This is not a model that was saved by Discreet.")
     try:
-        return _estimator(plain) if plain["model"] in _HOMES else _noisy_from_dict(plain)
+        return _estimator(record) if record["model"] in _HOMES else _noisy_from_dict(record)
     except DiscreetError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
@@ -114,7 +114,7 @@ def _noisy_to_dict(kind: str, model: Model) -> dict[str, Any]:
         if not all(isinstance(category, _PLAIN) for category in column.categories):
             raise SchemaError(f"Column '{column.name}' holds categories that are neither texts nor numbers.")
     parameters = {name: value for name, value in model.get_params().items() if name != "channels"}
-    plain = {
+    record = {
         "format": FORMAT,
         "model": kind,
         "parameters": {name: _plain(value) for name, value in parameters.items()},
@@ -125,8 +125,8 @@ def _noisy_to_dict(kind: str, model: Model) -> dict[str, Any]:
         ],
     }
     if isinstance(model, ReconstructedTree):
-        return plain | {"tree": model.tree_.to_dict()}
-    return plain | {
+        return record | {"tree": model.tree_.to_dict()}
+    return record | {
         "priors": model.class_prior_.tolist(),
         "columns": [
             column.to_dict() | {"shares": shares.tolist()}
@@ -135,12 +135,12 @@ def _noisy_to_dict(kind: str, model: Model) -> dict[str, Any]:
     }
 
 
-def _noisy_from_dict(plain: Mapping[str, Any]) -> Model:
-    channels = [None if channel is None else channel_from_dict(channel) for channel in plain["channels"]]
-    model = _NOISY[plain["model"]](channels, **plain["parameters"])
-    model.classes_ = np.array(plain["classes"])
+def _noisy_from_dict(record: Mapping[str, Any]) -> Model:
+    channels = [None if channel is None else channel_from_dict(channel) for channel in record["channels"]]
+    model = _NOISY[record["model"]](channels, **record["parameters"])
+    model.classes_ = np.array(record["classes"])
     if isinstance(model, ReconstructedTree):
-        tree = GrownTree.from_dict(plain["tree"])
+        tree = GrownTree.from_dict(record["tree"])
         names, categories = list(tree.names), list(tree.kinds)
         _require_fitting(
             tree.counts.shape[1] == model.classes_.size,
@@ -149,9 +149,9 @@ def _noisy_from_dict(plain: Mapping[str, Any]) -> Model:
         )
         model.keep(tree)
     else:
-        model.class_prior_ = np.array(plain["priors"], np.float64)
-        model.columns_ = [NoisyColumn.from_dict(column) for column in plain["columns"]]
-        model.shares_ = [np.array(column["shares"], np.float64) for column in plain["columns"]]
+        model.class_prior_ = np.array(record["priors"], np.float64)
+        model.columns_ = [NoisyColumn.from_dict(column) for column in record["columns"]]
+        model.shares_ = [np.array(column["shares"], np.float64) for column in record["columns"]]
         names = [column.name for column in model.columns_]
         categories = [column.categories for column in model.columns_]
         expected = [(column.n_places, model.classes_.size) for column in model.columns_]
@@ -166,23 +166,23 @@ def _noisy_from_dict(plain: Mapping[str, Any]) -> Model:
         all(isinstance(category, _PLAIN) for column in categories for category in column),
     )
     model.n_features_in_ = len(names)
-    if plain["named"]:
+    if record["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)
     return model
 
 
-def _estimator(plain: Mapping[str, Any]) -> Any:
+def _estimator(record: Mapping[str, Any]) -> Any:
     """Return a scikit-learn estimator with the learned attributes that were saved."""
-    kind = plain["model"]
-    parameters = {name: plain["parameters"][name] for name in _PARAMETERS[kind]}
+    kind = record["model"]
+    parameters = {name: record["parameters"][name] for name in _PARAMETERS[kind]}
     model = getattr(import_module(_HOMES[kind]), kind)(**parameters)
     for name in _LEARNED[kind]:
-        setattr(model, name, _learned(name, plain["learned"][name]))
+        setattr(model, name, _learned(name, record["learned"][name]))
     if kind == "KMeans":
         # Predicting asks for both, although labels of rows are never saved.
         model._n_threads, model.labels_ = 1, np.empty(0, np.int32)
-    model.feature_names_in_ = np.array(plain["columns"], dtype=object)
-    model.n_features_in_ = len(plain["columns"])
+    model.feature_names_in_ = np.array(record["columns"], dtype=object)
+    model.n_features_in_ = len(record["columns"])
     return model
 
 

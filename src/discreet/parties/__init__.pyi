@@ -8,7 +8,7 @@ from .protocol import Party as Party
 from .protocol import Protocol as Protocol
 from .sets.candidate_union import CandidateUnion as CandidateUnion
 from .sets.intersection_size import IntersectionSize as IntersectionSize
-from .sets.private_sets import Union as Union
+from .sets.private_sets import UnitedItems as UnitedItems
 from .sets.set_intersection import SetIntersection as SetIntersection
 from .sets.set_union import SetUnion as SetUnion
 from .shares.comparison import Comparison as Comparison

@@ -45,7 +45,7 @@ def frame_bytes(kind: str, size: int) -> int:
     return max(1, -(-size // MAX_FRAME)) * (HEADER_BYTES + len(kind)) + size
 
 
-class Channel(ABC):
+class FrameChannel(ABC):
     """One end of a duplex channel to one peer: blocking, ordered, typed.
 
     Protocols call ``send`` and ``recv`` alone. A subclass moves the bytes: ``_write`` takes a header with the kind,
@@ -155,9 +155,9 @@ class Channel(ABC):
 
     def _aborted(self, payload: bytes | memoryview) -> PeerLostError:
         reason, _, about = bytes(payload[:200]).decode("ascii", "replace").partition(":")
-        known = about if about.isprintable() and len(about) <= MAX_KIND else "?"
-        wording = REASONS.get(reason, REASONS["failed"]).format(known)
-        return PeerLostError(self.peer, wording, cause=known or None)
+        named = about if about.isprintable() and len(about) <= MAX_KIND else "?"
+        wording = REASONS.get(reason, REASONS["failed"]).format(named)
+        return PeerLostError(self.peer, wording, cause=named or None)
 
     @abstractmethod
     def _write(self, header: bytes, payload: Payload) -> None: ...
@@ -170,7 +170,7 @@ class Channel(ABC):
         """Close this end; the peer sees it at its next receive."""
 
 
-class MemoryChannel(Channel):
+class MemoryChannel(FrameChannel):
     """One end of a channel inside a process; it carries the same bytes as the network does.
 
     >>> left, right = memory_pair("a", "b", session=bytes(32))

@@ -27,19 +27,19 @@ def private_integers(
     if values.ndim == 1 and len(shape) == 2 and shape[1] == 1:
         values = values[:, None]
     if values.shape != shape:
-        wanted, got = (" × ".join(map(str, one)) or "1" for one in (shape, values.shape))
-        raise InputError(f"The {of} must have {wanted} values, as the session says. Got {got}.")
-    if values.dtype.kind == "O" and all(type(one) is int for one in values.flat):
-        fits = all(low <= one <= high for one in values.flat)
-        plain = values % (1 << 64) if fits else values
+        expected, got = (" × ".join(map(str, value)) or "1" for value in (shape, values.shape))
+        raise InputError(f"The {of} must have {expected} values, as the session says. Got {got}.")
+    if values.dtype.kind == "O" and all(type(value) is int for value in values.flat):
+        fits = all(low <= value <= high for value in values.flat)
+        integers = values % (1 << 64) if fits else values
     elif values.dtype.kind in "bui" or (values.size == 0 and values.dtype.kind == "f"):
         fits = not values.size or (int(values.min()) >= low and int(values.max()) <= high)
-        plain = values
+        integers = values
     else:
         raise InputError(f"The {of} must hold integers; nulls, text and fractions are refused.")
     if not fits:
         raise InputError(f"The {of} must hold integers in [{low}, {high}].")
-    return np.ascontiguousarray(plain.astype(np.uint64))
+    return np.ascontiguousarray(integers.astype(np.uint64))
 
 
 def _array(data: Any, of: str) -> NDArray[Any]:
@@ -66,11 +66,11 @@ def private_set(data: Any, *, max_size: int, of: str) -> dict[bytes, Any]:
     """
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InputError(f"The {of} must be a collection of texts, bytes or integers.")
-    elements = {_element(one, of): one for one in data}
-    found = {name: elements[name] for name in sorted(elements)}
-    if len(found) > max_size:
+    elements = {_element(value, of): value for value in data}
+    ordered = {name: elements[name] for name in sorted(elements)}
+    if len(ordered) > max_size:
         raise InputError(f"The {of} has more elements than the {max_size} the session admits.")
-    return found
+    return ordered
 
 
 def _element(value: Any, of: str) -> bytes:
@@ -112,7 +112,7 @@ def number_columns(path: str | os.PathLike[str]) -> Any:
     return np.column_stack([_numbers(path, column) for column in table.columns])
 
 
-def texts(path: str | os.PathLike[str]) -> list[str]:
+def read_texts(path: str | os.PathLike[str]) -> list[str]:
     """Return the only column of a file as texts, without nulls."""
     table = _read(path)
     if table.num_columns != 1:
@@ -122,9 +122,10 @@ def texts(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _read(path: str | os.PathLike[str], text: Sequence[str] = ()) -> Any:
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
 
-    return read(path, text=text).to_arrow_table()
+    return arrow_table(read(path, text=text))
 
 
 def _numbers(path: str | os.PathLike[str], column: Any) -> Any:

@@ -16,7 +16,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InternalError, ParameterError
 from discreet.core.params import OneOf, require
 from discreet.core.verdict import Basis, Verdict
-from discreet.parties.channel import Channel, Payload
+from discreet.parties.channel import FrameChannel, Payload
 from discreet.parties.errors import PartyError, PeerLostError, require_libraries
 from discreet.parties.transcript import FrameShape, Meter, Transcript
 
@@ -37,7 +37,7 @@ class Party:
     ----------
     name : str
         The party's own name.
-    channels : mapping of str to Channel
+    channels : mapping of str to FrameChannel
         A channel to every peer, by the peer's name.
     names : sequence of str
         All parties, in the order of the session, which is the same for everybody.
@@ -47,12 +47,22 @@ class Party:
         The source of coins; the operating system unless a test fixes it.
     transcript : Transcript, optional
         Where frames are recorded before encryption.
+
+    Examples
+    --------
+    >>> from discreet.parties.channel import memory_pair
+    >>> to_b, to_a = memory_pair("a", "b", session=bytes(32))
+    >>> a = Party("a", {"b": to_b}, names=("a", "b"), session=bytes(32))
+    >>> b = Party("b", {"a": to_a}, names=("a", "b"), session=bytes(32))
+    >>> a.send("b", "greeting", b"hello")
+    >>> b.recv("a", "greeting", size=5)
+    b'hello'
     """
 
     def __init__(
         self,
         name: str,
-        channels: Mapping[str, Channel],
+        channels: Mapping[str, FrameChannel],
         *,
         names: Sequence[str],
         session: bytes,

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from discreet.core.boundary import public
-from discreet.parties.channel import Channel, memory_pair
+from discreet.parties.channel import FrameChannel, memory_pair
 from discreet.parties.errors import PartyError, PeerLostError
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.transcript import FrameShape, Meter, Transcript
@@ -25,6 +25,11 @@ class Simulation:
 
     ``revealed`` holds the facts that each party noted as known to all of them. ``cautions`` are those of each party's
     output, and say who was lost on the way to it.
+
+    >>> from discreet.parties import SecureSum
+    >>> run = simulate(SecureSum(length=1), {"a": [9], "b": [20], "c": [30]})
+    >>> list(run.outputs), run.meters["b"].rounds, run.cautions["a"]
+    (['a', 'b', 'c'], 4, ())
     """
 
     outputs: dict[str, Any]
@@ -132,8 +137,8 @@ def attempted(
     return Simulation(outputs, meters, transcript, revealed, cautions), failures
 
 
-def _mesh(names: tuple[str, ...], session: bytes, timeout: float) -> dict[str, dict[str, Channel]]:
-    channels: dict[str, dict[str, Channel]] = {name: {} for name in names}
+def _mesh(names: tuple[str, ...], session: bytes, timeout: float) -> dict[str, dict[str, FrameChannel]]:
+    channels: dict[str, dict[str, FrameChannel]] = {name: {} for name in names}
     for left, right in combinations(names, 2):
         channels[left][right], channels[right][left] = memory_pair(
             left, right, session=session, timeout=timeout
@@ -144,7 +149,7 @@ def _mesh(names: tuple[str, ...], session: bytes, timeout: float) -> dict[str, d
 def _run_all(
     protocol: Protocol,
     parties: Mapping[str, Party],
-    channels: Mapping[str, Mapping[str, Channel]],
+    channels: Mapping[str, Mapping[str, FrameChannel]],
     inputs: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Exception]]:
     outputs: dict[str, Any] = {}

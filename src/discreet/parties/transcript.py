@@ -56,7 +56,7 @@ class Transcript:
 
 
 @dataclass
-class Step:
+class MeterStep:
     """What one step of a protocol costs one party; bytes count headers and are those before encryption."""
 
     name: str
@@ -81,14 +81,14 @@ class Meter:
     (1, 85)
     """
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[MeterStep] = field(default_factory=list)
     _receiving: bool = False
-    _open: list[Step] = field(default_factory=list)
+    _open: list[MeterStep] = field(default_factory=list)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Count what follows under a step; a step inside another one takes over until it ends."""
-        current = Step(name)
+        current = MeterStep(name)
         self.steps.append(current)
         self._open.append(current)
         started, cpu = time.perf_counter(), time.thread_time()
@@ -143,9 +143,9 @@ class Meter:
             "steps": steps,
         }
 
-    def _current(self) -> Step:
+    def _current(self) -> MeterStep:
         if self._open:
             return self._open[-1]
         if not self.steps:
-            self.steps.append(Step("all"))
+            self.steps.append(MeterStep("all"))
         return self.steps[-1]

@@ -1,4 +1,4 @@
-"""Privacy at publication: publishers turn a table into a release that keeps a promise."""
+"""Privacy at publication: publishers turn a table into a release that keeps a guarantee."""
 
 from __future__ import annotations
 

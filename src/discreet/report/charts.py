@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
-import numpy as np
-
-from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.percentages import percent
-from discreet.report.blocks import Figure, Table
-from discreet.report.distributions import Bars
-from discreet.report.nodes import Nodes
+from discreet.core.arrays import FloatArray
+from discreet.core.errors import InternalError
+from discreet.kinds.basket_estimates import Curve
+from discreet.kinds.charts import ClassSizes, Distribution, LatticeNodes, Matrices, SensitiveShares, Shares
+from discreet.kinds.nodes import Nodes
+from discreet.report.basket_pictures import kl_curve, matrices
 from discreet.report.theme import PAGE, altair_chart, page_chart
 
 BEFORE, AFTER = "before", "after"
@@ -31,48 +30,29 @@ _NODE_KINDS: dict[str, dict[str, Any]] = {
 """The kinds of lattice nodes in the order of their numbers, and how they are drawn."""
 
 
-def class_size_bins(k: int, largest: int) -> IntArray:
-    """Return where the bins of class sizes start: unique, below k, and from k on in growing steps."""
-    starts = {1, 2, k}
-    step = max(k, 2)
-    for factor in (2, 5, 10, 20, 50, 100, 1000):
-        if step * factor <= largest:
-            starts.add(step * factor)
-    return np.array(sorted(starts))
+@singledispatch
+def drawn(chart: object) -> dict[str, Any]:
+    """Draw a chart that is given as plain data."""
+    raise InternalError(f"No drawing for {type(chart).__name__}.")
 
 
-def shares_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
-    """Return the share of rows or people in classes of each bin of sizes."""
-    bin_ = np.searchsorted(starts, sizes, side="right") - 1
-    found = np.bincount(bin_, weights=sizes, minlength=starts.size)
-    return np.asarray(found / max(found.sum(), 1))
-
-
-def class_size_labels(starts: IntArray) -> tuple[str, ...]:
-    """Return the bins of class sizes as text."""
-    inner = [f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}" for low, high in pairwise(starts)]
-    return (*inner, f"{starts[-1]:,} or more")
-
-
-def class_sizes(labels: Sequence[str], before: FloatArray, after: FloatArray, *, unit: str) -> dict[str, Any]:
-    """Draw how many rows or people are in classes of each size, before and after."""
+@drawn.register
+def _class_sizes(chart: ClassSizes) -> dict[str, Any]:
+    unit = chart.unit
     description = f"Share of {unit} by the size of their class, before and after."
-    return _vertical(_pairs(labels, before, after), description, 240, title=f"{unit} in the class", unit=unit)
+    rows = _pairs(chart.labels, chart.before, chart.after)
+    return _vertical(rows, description, 240, title=f"{unit} in the class", unit=unit)
 
 
-def share_figure(
-    title: str,
-    head: tuple[str, str],
-    labels: Sequence[str],
-    shares: Sequence[float] | FloatArray,
-    *,
-    text: str = "",
-) -> Figure:
-    """Return one bar for each label, from 0 to 100%, with the table behind it; ``head`` names labels and shares."""
+@drawn.register
+def _shares(chart: Shares) -> dict[str, Any]:
     import altair as alt
 
-    rows = [{"bar": label, "share": round(float(one), 6)} for label, one in zip(labels, shares, strict=True)]
-    name, unit = head
+    rows = [
+        {"bar": label, "share": round(float(share), 6)}
+        for label, share in zip(chart.labels, chart.shares, strict=True)
+    ]
+    unit = chart.unit
     base = altair_chart(rows).encode(
         y=_category(alt),
         x=alt.X(
@@ -81,27 +61,20 @@ def share_figure(
             scale=alt.Scale(domain=[0, 1]),
             axis=alt.Axis(format="%", tickCount=5),
         ),
-        tooltip=[alt.Tooltip("bar:N", title=name), alt.Tooltip("share:Q", title=unit, format=".1%")],
+        tooltip=[alt.Tooltip("bar:N", title=chart.name), alt.Tooltip("share:Q", title=unit, format=".1%")],
     )
     bars = base.mark_bar(color=PAGE["after"], cornerRadiusEnd=3, height={"band": 0.62})
     values = base.mark_text(align="left", dx=6, color=PAGE["soft"]).encode(
         text=alt.Text("share:Q", format=".1%")
     )
-    spec = page_chart(bars + values, height=34 * len(rows) + 10, description=f"{title}: {unit.lower()}.")
-    return Figure(title, text, spec, Table(head, share_rows(labels, shares)))
+    return page_chart(
+        bars + values, height=34 * len(rows) + 10, description=f"{chart.title}: {unit.lower()}."
+    )
 
 
-def share_rows(labels: Iterable[str], *shares: Iterable[float]) -> list[tuple[str, ...]]:
-    """Return rows of labels with their shares in percent.
-
-    >>> share_rows(["a", "b"], [0.5, 0.25])
-    [('a', '50%'), ('b', '25%')]
-    """
-    return list(zip(labels, *(map(percent, one) for one in shares), strict=True))
-
-
-def distribution(bars: Bars) -> dict[str, Any]:
-    """Draw the distribution of a column before and after."""
+@drawn.register
+def _distribution(chart: Distribution) -> dict[str, Any]:
+    bars = chart.bars
     rows = _pairs(bars.labels, bars.before, bars.after)
     description = f"Share of rows by {bars.column}, before and after."
     if bars.line and len(bars.labels) <= _MAX_VERTICAL:
@@ -109,10 +82,11 @@ def distribution(bars: Bars) -> dict[str, Any]:
     return _horizontal(rows, description)
 
 
-def sensitive(bars: Bars) -> dict[str, Any]:
-    """Draw each value's share in the whole release, and a mark at its largest share in any class."""
+@drawn.register
+def _sensitive(chart: SensitiveShares) -> dict[str, Any]:
     import altair as alt
 
+    bars = chart.bars
     rows = [
         {"bar": label, "share": float(share), "highest": float(highest)}
         for label, share, highest in zip(bars.labels, bars.before, bars.after, strict=True)
@@ -139,10 +113,11 @@ def sensitive(bars: Bars) -> dict[str, Any]:
     return page_chart(reach + bar + mark, height=24 * len(rows) + 10, description=description)
 
 
-def lattice(nodes: Nodes, measure: str) -> dict[str, Any]:
-    """Draw every node by its risk and its cost; the minimal nodes and the chosen one stand out."""
+@drawn.register
+def _lattice(chart: LatticeNodes) -> dict[str, Any]:
     import altair as alt
 
+    nodes, measure = chart.nodes, chart.measure
     columns = [f"datum.l[{at}] + ' of {height}'" for at, height in enumerate(nodes.heights)]
     base = altair_chart(_points(nodes)).transform_calculate(
         **{f"c{at}": one for at, one in enumerate(columns)}
@@ -258,3 +233,13 @@ def _colored(chart: Any) -> Any:
             alt.Tooltip("share:Q", title="share", format=".1%"),
         ],
     )
+
+
+@drawn.register
+def _matrices(chart: Matrices) -> dict[str, Any]:
+    return matrices(chart.grids)
+
+
+@drawn.register
+def _curve(chart: Curve) -> dict[str, Any]:
+    return kl_curve(chart)

@@ -15,15 +15,14 @@ from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import without_seed
-from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, require_replaceable
 from discreet.engines.digests import DIGESTS, RECORD, SIGNATURE, altered, described_file, digests, is_readable
 from discreet.engines.folder_kinds import FolderKind
+from discreet.kinds.about import About, today
+from discreet.kinds.kind import Kind, kind_of
 from discreet.report.html import plain_json
-from discreet.report.kinds import Kind, kind_of
 from discreet.report.pdf import browser, print_page
-from discreet.report.sections.subject import About, today
 from discreet.report.signature import signing_key, write_signature
 
 REPORT, PDF = "report.html", "report.pdf"
@@ -170,7 +169,6 @@ def _judge_again(release: Release, kind: Kind, place: Path, format: str) -> None
         found = kind.read_back(release, place, format)
         verdict = release.verdict
         if found is not None:
-            found = release.with_units(found) if isinstance(found, Table) else found
             verdict = release.guarantee.check(found)
             # Cells that a file cannot tell apart, such as nulls and empty texts in CSV, make other classes of it.
             if verdict.ok and not verdict.agrees_with(release.verdict):

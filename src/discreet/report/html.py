@@ -38,8 +38,15 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["script_json"] = lambda value: trusted(script_json(value))
-    environment.globals.update(light=theme.LIGHT, dark=theme.DARK, print=theme.PRINT)
+    environment.globals.update(light=theme.LIGHT, dark=theme.DARK, print=theme.PRINT, drawn=_drawn)
     return environment
+
+
+def _drawn(chart: object) -> dict[str, Any]:
+    """Draw a chart; Altair is loaded by pages that have one."""
+    from discreet.report.charts import drawn
+
+    return drawn(chart)
 
 
 def trusted(script: str) -> Markup:

@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
-from discreet.report.blocks import Block, Paragraph, has_charts
+from discreet.kinds.about import About
+from discreet.kinds.blocks import Block, Definitions, Paragraph, has_charts
+from discreet.kinds.kind import kind_of
+from discreet.kinds.sections.guarantee import cautions, headline
+from discreet.kinds.sections.rerun import rerun
 from discreet.report.bundle import javascript
 from discreet.report.html import render_template, trusted
-from discreet.report.kinds import kind_of
-from discreet.report.sections.about import heading, terms
-from discreet.report.sections.guarantee import cautions, headline
-from discreet.report.sections.rerun import rerun
-from discreet.report.sections.subject import About
 
 _INTERNAL = (
     "Internal report: do not hand it on. It compares the release with the original, and figures before and after can "
@@ -35,18 +34,39 @@ def render(release: Release, *, internal: bool = False, about: About | None = No
     """
     require("render", "release", release, InstanceOf((Release,), "a Release"))
     about = about or About()
-    verdict, *content = kind_of(release).content(release, internal=internal)
+    kind = kind_of(release)
+    verdict, *content = kind.blocks(release, internal=internal)
+    terms = kind.terms(release)
     blocks = [
         Paragraph(_INTERNAL, "internal") if internal else None,
-        heading(about, release.kind, internal=internal),
+        _heading(about, kind.title, internal=internal),
         verdict,
-        terms(release),
+        Definitions(list(terms.items()), "words") if terms else None,
         cautions(release, internal=internal),
         *content,
         rerun(release, about) if internal else None,
     ]
     title = f"{about.name or 'Release'}: {headline(release.verdict)}"
     return page(blocks, title=title, footer=_FOOTERS[internal])
+
+
+def _heading(about: About, title: str, *, internal: bool) -> Definitions:
+    """Return what the page is about: the data, the day, and whether it may be handed on.
+
+    ``title`` names the kind of data, where nobody named the data itself.
+    """
+    entries = [("Data", about.name or f"{title} without a name")]
+    if internal and about.source is not None:
+        entries.append(("File", about.source))
+    if about.date is not None:
+        entries.append(("Released on", about.date.isoformat()))
+    handed_on = (
+        "No. It compares with the original and stays with its owner."
+        if internal
+        else "Yes: this page, release.json and the data in the same folder. The folder that ends in .private stays "
+        "with the owner."
+    )
+    return Definitions([*entries, ("May it be handed on?", handed_on)], "about")
 
 
 def page(blocks: Iterable[Block | None], *, title: str, footer: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
+from discreet.kinds.formatting import counted
 from discreet.parties.network.running import Outcome
-from discreet.parties.transcript import FrameShape, Step
-from discreet.report.blocks import Block, Bullets, Messages, Paragraph, Section, Table, Tiles
-from discreet.report.formatting import counted
+from discreet.parties.transcript import FrameShape, MeterStep
 from discreet.report.html import render_template
 from discreet.report.page import page
 
@@ -58,11 +58,11 @@ def merged(frames: Iterable[FrameShape]) -> list[FrameShape]:
 
 def _arrows(frames: Iterable[FrameShape], names: Sequence[str], *, in_order: bool = False) -> Messages:
     """Return the places of the parties and of an arrow for each frame, with its label beside the sender."""
-    rows, place = list(frames), {name: at for at, name in enumerate(names)}
+    rows, position = list(frames), {name: at for at, name in enumerate(names)}
     if not in_order:
         kinds = list(dict.fromkeys(frame.kind for frame in rows))
-        rows.sort(key=lambda f: (kinds.index(f.kind), place[f.sender], place[f.receiver]))
-    x = {name: _SIDE + _COLUMN * at for name, at in place.items()}
+        rows.sort(key=lambda f: (kinds.index(f.kind), position[f.sender], position[f.receiver]))
+    x = {name: _SIDE + _COLUMN * at for name, at in position.items()}
     arrows = []
     for at, frame in enumerate(rows, start=1):
         start, end = x[frame.sender], x[frame.receiver]
@@ -128,19 +128,19 @@ def _cost(outcome: Outcome) -> Section:
         )
         for step in _by_name(outcome.meter.steps)
     ]
-    head = ("Step", "Rounds", "Bytes sent", "Bytes received", "Elapsed, s", "CPU, s")
+    head = ("MeterStep", "Rounds", "Bytes sent", "Bytes received", "Elapsed, s", "CPU, s")
     text = "Each step of the protocol, all its rounds together."
     return Section("cost", "Cost", text, [Table(head, rows, "Cost", numbers=True)])
 
 
-def _by_name(steps: list[Step]) -> Iterator[Step]:
-    found: dict[str, Step] = {}
+def _by_name(steps: list[MeterStep]) -> Iterator[MeterStep]:
+    totals: dict[str, MeterStep] = {}
     for step in steps:
-        whole = found.setdefault(step.name, Step(step.name))
+        total = totals.setdefault(step.name, MeterStep(step.name))
         for key, value in vars(step).items():
             if key != "name":
-                setattr(whole, key, getattr(whole, key) + value)
-    yield from found.values()
+                setattr(total, key, getattr(total, key) + value)
+    yield from totals.values()
 
 
 def parameter_text(value: Any) -> str:

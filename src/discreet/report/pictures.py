@@ -34,7 +34,7 @@ def encoded(spec: dict[str, Any], kind: str) -> bytes:
         return bytes(vl_convert.vegalite_to_png(spec, scale=2))
     if kind == ".svg":
         return str(vl_convert.vegalite_to_svg(spec)).encode()
-    from discreet.report.blocks import Figure
+    from discreet.kinds.blocks import Figure
     from discreet.report.page import page
 
     title = spec["title"]

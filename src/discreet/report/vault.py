@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.guarantees import NoValueDisclosed
+from discreet.kinds.blocks import Section, Table, Tiles
+from discreet.kinds.charts import share_figure
+from discreet.kinds.formatting import counted, number
+from discreet.kinds.sections.guarantee import guarantee, headline
 from discreet.output.audit.attacking import Attacked
 from discreet.output.audit.vault import Asked, Vault
 from discreet.report import theme
-from discreet.report.blocks import Section, Table, Tiles
-from discreet.report.charts import share_figure
-from discreet.report.formatting import counted, number
 from discreet.report.page import page
-from discreet.report.sections.guarantee import guarantee, headline
 
 _MAX_STATEMENTS, _MAX_LENGTH = 200, 300
 UNAUDITED, AUDITED = "without auditor", "with auditor"
@@ -23,10 +23,10 @@ UNAUDITED, AUDITED = "without auditor", "with auditor"
 def render_vault(vault: Vault) -> str:
     """Return the report of a vault as one self-contained HTML page; it holds statements, never an answer."""
     history, verdict = vault.history(), vault.verdict
-    promise = NoValueDisclosed(of=vault.config.sensitive)
+    declared = NoValueDisclosed(of=vault.config.sensitive)
     checked = f"The query sets of {counted(len(history), 'statement')} were recomputed from the log."
     blocks = [
-        guarantee(promise, verdict, checked=checked),
+        guarantee(declared, verdict, checked=checked),
         _summary(vault, history),
         _outcomes(history),
         _log(history),
@@ -38,19 +38,19 @@ def render_vault(vault: Vault) -> str:
     return page(blocks, title=f"Vault: {headline(verdict)}", footer=footer)
 
 
-def attack_picture(found: Sequence[Attacked]) -> dict[str, Any]:
+def attack_picture(attacks: Sequence[Attacked]) -> dict[str, Any]:
     """Draw the share of records that each attack disclosed, without and with the auditor."""
     import altair as alt
 
     rows = [
         {
-            "attack": one.attack,
+            "attack": tried.attack,
             "defense": defense,
-            "share": disclosed / max(one.targets, 1),
-            "label": f"{disclosed:,} of {one.targets:,}",
+            "share": disclosed / max(tried.targets, 1),
+            "label": f"{disclosed:,} of {tried.targets:,}",
         }
-        for one in found
-        for defense, disclosed in ((UNAUDITED, one.pinned_unaudited), (AUDITED, one.pinned))
+        for tried in attacks
+        for defense, disclosed in ((UNAUDITED, tried.pinned_unaudited), (AUDITED, tried.pinned))
     ]
     colors = alt.Scale(domain=[UNAUDITED, AUDITED], range=[theme.OCHRE, theme.TEAL])
     base = theme.altair_chart(rows).encode(
@@ -71,15 +71,15 @@ def attack_picture(found: Sequence[Attacked]) -> dict[str, Any]:
         subtitle="targeted records whose value the attacker found",
         description="Share of records that each attack disclosed, without and with the auditor.",
         width=460,
-        height=44 * len(found),
+        height=44 * len(attacks),
     )
 
 
 def _summary(vault: Vault, history: Sequence[Asked]) -> Tiles:
-    answered = sum(one.answered for one in history)
+    answered = sum(entry.answered for entry in history)
     left = vault.epsilon_left
     tiles = [
-        ("Statements", f"{len(history):,}", counted(len({one.user for one in history}), "user")),
+        ("Statements", f"{len(history):,}", counted(len({entry.user for entry in history}), "user")),
         ("Answered", f"{answered:,}", "logged before the answer was sent"),
         ("Denied", f"{len(history) - answered:,}", "for reasons that do not depend on values"),
     ]
@@ -91,19 +91,19 @@ def _summary(vault: Vault, history: Sequence[Asked]) -> Tiles:
 def _outcomes(history: Sequence[Asked]) -> Section:
     if not history:
         return Section("outcomes", "Outcomes", "No statement yet.")
-    counts = Counter(one.reason or "answered" for one in history)
+    counts = Counter(entry.reason or "answered" for entry in history)
     shares = [count / len(history) for count in counts.values()]
     figure = share_figure("Statements by outcome", ("Outcome", "Share of statements"), list(counts), shares)
     return Section("outcomes", "Outcomes", counted(len(history), "statement") + ".", [figure])
 
 
 def _log(history: Sequence[Asked]) -> Section:
-    shown = history[-_MAX_STATEMENTS:]
+    latest = history[-_MAX_STATEMENTS:]
     rows = [
-        (str(one.number), one.time, one.user or "–", _shortened(one.sql), one.reason or "answered")
-        for one in reversed(shown)
+        (str(entry.number), entry.time, entry.user or "–", _shortened(entry.sql), entry.reason or "answered")
+        for entry in reversed(latest)
     ]
-    text = "" if len(shown) == len(history) else f"The latest {_MAX_STATEMENTS} of {len(history):,}."
+    text = "" if len(latest) == len(history) else f"The latest {_MAX_STATEMENTS} of {len(history):,}."
     head = ("Entry", "Time", "User", "Statement", "Outcome")
     return Section("log", "Log", text, [Table(head, rows, "Log, latest first")])
 

@@ -19,8 +19,8 @@ from discreet.collect import (
     RandomizedResponse,
     Uniform,
 )
+from discreet.collect.reconstruct.density import Axis, JointDensity
 from discreet.collect.reconstruct.em import Rule, run_em
-from discreet.collect.reconstruct.joint_density import Axis, JointDensity
 from discreet.core.errors import DiscreetError, InputError, ParameterError
 
 

@@ -22,8 +22,7 @@ from discreet.collect import (
     Reconstruction,
     Uniform,
 )
-from discreet.collect.reconstruct.em import Rule, run_em
-from discreet.collect.reconstruct.likelihood import likelihood
+from discreet.collect.reconstruct.em import Rule, likelihood, run_em
 from discreet.core.errors import InputError, ParameterError
 
 KINDS = [Uniform, Gaussian, Laplace]

@@ -16,9 +16,9 @@ from discreet import Table, from_mapping, quasi, sensitive
 from discreet.kernels.tables import lattice_nodes as lattice_visit
 from discreet.kernels.tables.lattice import Scratch, pack_fields, stats_of
 from discreet.publish.lattice import roll_up
-from discreet.publish.lattice.enumeration import visit_all
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.lattice.roll_up import Recount, RollUp
+from discreet.publish.lattice.search import visit_all
 
 Node = tuple[int, ...]
 

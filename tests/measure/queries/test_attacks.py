@@ -10,8 +10,7 @@ from discreet.core.errors import ParameterError
 from discreet.measure import QueryTarget, averaging, differencing
 from discreet.measure.queries.attacks import ATTACKS
 from discreet.output.audit import PrivateAnswers, SumAuditor, Vault
-from discreet.output.audit.attacking import attack
-from discreet.output.audit.unaudited import Unaudited
+from discreet.output.audit.attacking import Unaudited, attack
 
 
 def staff(n: int = 40, *, nulls: bool = False) -> pa.Table:

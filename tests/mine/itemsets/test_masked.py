@@ -16,7 +16,7 @@ from tests.oracles import itemsets as oracles
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.mine import Itemsets, MaskedItemsets
 from discreet.mine.itemsets import apriori as level_wise
-from discreet.mine.itemsets.masked_support import Channel
+from discreet.mine.itemsets.masked import FlipProbabilities
 
 CHANNELS = [(0.6, 0.96), (0.5, 0.97), (0.3, 0.99), (0.9, 0.9), (0.2, 0.3), (1.0, 0.8), (0.7, 1.0)]
 ROWS = st.lists(st.lists(st.integers(0, 5), max_size=6), min_size=1, max_size=40)
@@ -84,8 +84,8 @@ def test_estimate_and_variance_are_unbiased_over_all_outcomes_of_a_channel(
     mean = square = variance = 0.0
     weights = np.array([q**k * (q - 1) ** (3 - k) for k in range(4)]) / (p + q - 1) ** 3
     sums = np.array([[comb(k, j) for j in range(4)] for k in range(4)])
-    assert sums @ Channel(p, q).coefficients(3) == pytest.approx(weights)
-    squares = sums @ Channel(p, q).squares(3)
+    assert sums @ FlipProbabilities(p, q).coefficients(3) == pytest.approx(weights)
+    squares = sums @ FlipProbabilities(p, q).squares(3)
     assert squares == pytest.approx(weights**2)
     for seen in product([0, 1], repeat=3):
         chance = np.prod([p if s else 1 - p if t else 0 for s, t in zip(seen, true, strict=True) if t])

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.output.audit.hostile import HOSTILE
 
 from discreet.output.audit import QueryError, SumAuditor, Vault
+from discreet.output.audit.attacking import Unaudited
 from discreet.output.audit.gate.statement import Declared, read_statement
 from discreet.output.audit.plain import plain_result
-from discreet.output.audit.unaudited import Unaudited
 
 PUBLIC = {"age": "number", "dept": "text", "sex": "text", "hired": "date", "active": "truth value"}
 DECLARED = Declared(PUBLIC, ("salary", "bonus"))
@@ -138,7 +138,7 @@ def test_conditions_select_the_rows_the_engine_selects(open_vault: Vault, condit
 
 
 def test_the_engine_holds_no_sensitive_column_and_is_locked(open_vault: Vault) -> None:
-    connection = open_vault._session._engine._connection
+    connection = open_vault._session._engine._table._connection
     [columns] = connection.execute(
         "SELECT list(column_name) FROM duckdb_columns() WHERE table_name='elements'"
     ).fetchall()
@@ -156,7 +156,7 @@ def test_the_engine_holds_no_sensitive_column_and_is_locked(open_vault: Vault) -
 def test_a_slow_statement_is_stopped() -> None:
     vault = Vault.in_memory(staff(), sensitive=["salary"], public=["age"], auditor=SumAuditor(low=-5))
     engine = vault._session._engine
-    engine.timeout = 0.05
+    engine._table.timeout = 0.05
     with pytest.raises(QueryError, match="longer than"):
         engine._fetch(
             "SELECT count(*) AS e FROM range(100000) a, range(1000000) b WHERE a.range * b.range % 7 = 3", []

@@ -314,7 +314,7 @@ def test_the_verdict_is_by_construction(vault: Vault) -> None:
 
 
 def test_the_verdict_notices_a_disclosure() -> None:
-    from discreet.output.audit.unaudited import Unaudited
+    from discreet.output.audit.attacking import Unaudited
 
     vault = Vault.in_memory(TABLE, sensitive=["salary"], public=["name"], auditor=Unaudited())
     vault.ask("SELECT sum(salary) FROM data")

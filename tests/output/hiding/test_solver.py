@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.output.hiding.removals import minimal_removals, reduced
+from discreet.output.hiding.formulations.aggregated import minimal_removals, reduced
 from discreet.output.hiding.solver import Program, Stop, solve
 
 

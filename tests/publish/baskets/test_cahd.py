@@ -16,10 +16,10 @@ from discreet.core.errors import InfeasibleError, InputError, OutputError, Param
 from discreet.engines.baskets import published as grouped_files
 from discreet.engines.baskets.files import read_baskets
 from discreet.kernels.baskets.cahd_groups import cahd_groups
+from discreet.kinds import baskets as basket_kind
 from discreet.measure import kl, kl_cells, mean_kl_cells
 from discreet.publish import Anatomy, Cahd, PermMondrian
 from discreet.publish.baskets.grouping import split_baskets
-from discreet.report.kinds import baskets as basket_kind
 
 CUSTOMERS = [
     ["wine", "meat", "viagra"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -119,12 +120,24 @@ def recipe_of(release: Release) -> Recipe:
     return Recipe(json.loads(json.dumps(release.recipe)), json.loads(json.dumps(release.private)))
 
 
+@cache
+def database() -> duckdb.DuckDBPyConnection:
+    """Return the database of all tests: to open one costs several times what a statement does."""
+    return duckdb.connect()
+
+
+def run(written: str, frame: pa.Table, name: str = "data") -> pa.Table:
+    """Run a statement on a table."""
+    database().register(name, frame)
+    try:
+        return database().sql(written).to_arrow_table()
+    finally:
+        database().unregister(name)
+
+
 def cells(recipe: Any, frame: pa.Table, dialect: Any, name: str) -> dict[int, object]:
-    """Run the statement of a recipe, and give the cells by row."""
-    connection = duckdb.connect()
-    connection.register("the table's", frame)
-    written = statement(recipe, table="the table's", dialect=dialect)
-    made = connection.sql(written).to_arrow_table()
+    """Run the statement of a recipe, and return the cells by row."""
+    made = run(statement(recipe, table="the table's", dialect=dialect), frame, "the table's")
     assert made.column_names == [name, "row no"]
     return dict(zip(made["row no"].to_pylist(), made[name].to_pylist(), strict=True))
 
@@ -175,10 +188,8 @@ def test_many_columns_at_once(dialect: Any) -> None:
     }
     levels = {"age": 1, "pay": 2, "born": 2, "zip": 3, "town": 1}
     release = Generalization(KAnonymity(1), levels=levels).release(Table(frame, columns))
-    connection = duckdb.connect()
-    connection.register("data", frame)
     written = statement(recipe_of(release), dialect=dialect)
-    made = connection.sql(written).to_arrow_table().sort_by("row no")
+    made = run(written, frame).sort_by("row no")
     wanted = release.frame.drop_columns(["id"]).sort_by("row no")
     assert made.column_names == wanted.column_names
     for name in wanted.column_names:
@@ -192,10 +203,11 @@ def test_days_between_cuts_end_on_a_day() -> None:
     recipe = recipe_of(
         Generalization(KAnonymity(1), levels={"day": 1}).release(Table(frame, {"day": quasi(spec)}))
     )
-    connection = duckdb.connect()
-    connection.register("data", frame)
-    found = [row[0] for row in connection.sql(statement(recipe)).fetchall()]
-    assert found == ["< 2020-02-01", "[2020-02-01, 2020-06-14]", ">= 2020-06-15"]
+    assert run(statement(recipe), frame)["day"].to_pylist() == [
+        "< 2020-02-01",
+        "[2020-02-01, 2020-06-14]",
+        ">= 2020-06-15",
+    ]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -205,9 +217,8 @@ def test_a_value_that_the_tree_does_not_know_becomes_the_root(dialect: Any) -> N
     recipe = recipe_of(
         Generalization(KAnonymity(1), levels={"town": 1}).release(Table(frame, {"town": quasi(spec)}))
     )
-    connection = duckdb.connect()
-    connection.register("data", pa.table({"town": ["Ulm", "Oslo", None]}))
-    assert connection.sql(statement(recipe, dialect=dialect)).fetchall() == [("Germany",), ("*",), (None,)]
+    towns = run(statement(recipe, dialect=dialect), pa.table({"town": ["Ulm", "Oslo", None]}))["town"]
+    assert towns.to_pylist() == ["Germany", "*", None]
 
 
 def test_standard_sql_knows_nothing_of_duckdb() -> None:
@@ -239,9 +250,7 @@ def test_columns_that_the_recipe_does_not_know_are_not_read(dialect: Any) -> Non
     written = statement(recipe_of(release), dialect=dialect)
     for one in range(1, 40):
         extra = {f"step_{one}": ["a person's name"] * 3, "source": [{"age": 99}] * 3}
-        connection = duckdb.connect()
-        connection.register("data", pa.table(frame.to_pydict() | extra))
-        made = connection.sql(written).to_arrow_table()
+        made = run(written, pa.table(frame.to_pydict() | extra))
         assert made.column_names == ["age", "pay", "born"]
         assert sorted(made["age"].to_pylist()) == ["[20, 29]", "[20, 29]", "[30, 39]"]
         assert set(made["pay"].to_pylist()) == {"[0, 2)", "[2, 4)"}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InfeasibleError, ParameterError
+from discreet.kinds.sketches import SHORT
 from discreet.measure import distance_error, reconstruction_error
-from discreet.measure.release_cautions import SHORT
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily, propose_delta
 
 FAMILY = SketchFamily("a key of sixteen bytes", components=128)

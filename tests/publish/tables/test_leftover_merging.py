@@ -30,8 +30,8 @@ from discreet.measure import loss
 from discreet.publish import LocalRecoding, Mondrian, OptimalLattice
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.tables import leftover_merging
-from discreet.publish.tables.divided_recoding import partitioned
 from discreet.publish.tables.leftover_merging import Merging
+from discreet.publish.tables.local_recoding import partitioned
 from discreet.publish.tables.recoding_rounds import Recoded, Rounds
 
 GUARANTEES: list[Guarantee] = [

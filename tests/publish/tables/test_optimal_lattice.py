@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -41,8 +41,9 @@ from discreet.measure import loss
 from discreet.measure.tables.loss import Loss, aggregate
 from discreet.publish import OptimalLattice
 from discreet.publish.lattice.lattice import Lattice
-from discreet.publish.tables.lattice_search import MEASURES
+from discreet.publish.tables.lattice_search import Measure
 
+MEASURES = get_args(Measure)
 Row = dict[str, Any]
 Node = tuple[int, ...]
 

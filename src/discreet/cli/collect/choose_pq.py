@@ -102,25 +102,25 @@ def _sample(data: Path | None, params: dict[str, Any]) -> tuple[float, int]:
 
 
 def _print_result(
-    choices: Choices, shown: tuple[Choice, ...], picture: Path | None, *, as_json: bool, quiet: bool
+    choices: Choices, points: tuple[Choice, ...], picture: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
     from discreet.cli._output import print_result
 
-    plain = {
+    figures = {
         "support": choices.support,
         "baskets": choices.n_baskets,
-        "points": [_plain(one) for one in shown],
+        "points": [_plain(point) for point in points],
         "picture": None if picture is None else str(picture),
     }
     lines = [
         ("support", f"{choices.support:.4g} on average, {choices.n_baskets:,} baskets"),
-        *([("points", _HEAD)] if shown else []),
-        *(("good" if one.good else "", _line(one)) for one in shown),
+        *([("points", _HEAD)] if points else []),
+        *(("good" if point.good else "", _line(point)) for point in points),
         *_advice(choices),
         *([] if picture is None else [("picture", str(picture))]),
-        *(_legend(choices) if shown else []),
+        *(_legend(choices) if points else []),
     ]
-    print_result("choose-pq", plain, lines, ok=bool(choices.good), as_json=as_json, quiet=quiet)
+    print_result("choose-pq", figures, lines, ok=bool(choices.good), as_json=as_json, quiet=quiet)
 
 
 def _legend(choices: Choices) -> list[tuple[str, str]]:
@@ -133,25 +133,25 @@ def _legend(choices: Choices) -> list[tuple[str, str]]:
     ]
 
 
-def _line(one: Choice) -> str:
+def _line(point: Choice) -> str:
     return (
-        f"{one.p:>6.4g} {one.q:>6.4g} {one.basic_privacy:>9.2f} {one.error_ratio:>11.3f} "
-        f"{one.epsilon:>8.3f} {one.growth:>8.2f}"
+        f"{point.p:>6.4g} {point.q:>6.4g} {point.basic_privacy:>9.2f} {point.error_ratio:>11.3f} "
+        f"{point.epsilon:>8.3f} {point.growth:>8.2f}"
     )
 
 
 def _advice(choices: Choices) -> list[tuple[str, str]]:
     if choices.good:
         return []
-    private = [one for one in choices.points if one.private and one.fast]
+    private = [point for point in choices.points if point.private and point.fast]
     if not private:
         return [("none", "no point is private enough; lower --privacy, or --above-q")]
-    nearest = min(one.error_ratio for one in private)
+    nearest = min(point.error_ratio for point in private)
     enough = math.ceil(1000 * (nearest - 1)) / 1000
     return [("none", f"no point meets all conditions; --tolerance {enough:g} would leave one")]
 
 
-def _plain(one: Choice) -> dict[str, Any]:
+def _plain(point: Choice) -> dict[str, Any]:
     names = (
         "p",
         "q",
@@ -164,4 +164,4 @@ def _plain(one: Choice) -> dict[str, Any]:
         "accurate",
         "fast",
     )
-    return {name: getattr(one, name) for name in names} | {"good": one.good}
+    return {name: getattr(point, name) for name in names} | {"good": point.good}

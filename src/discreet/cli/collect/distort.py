@@ -9,7 +9,8 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli._basket_reading import FORMATS, basket_reading, reading_of
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._command import command
+from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -23,52 +24,29 @@ Examples:
 The miner must know p and q; discreet choose-pq proposes them."""
 
 
-@click.command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
+@command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA, metavar="FILE")
-@click.option(
-    "--p", type=float, required=True, help="The probability that an item of the basket is reported."
-)
-@click.option(
-    "--q", type=float, help="The probability that another item is not reported; p by default (MASK)."
-)
-@click.option(
-    "--out", type=options.DATA, required=True, metavar="FILE", help="The file to write: .dat, .bits, .npz …"
-)
+@verb_options("distort", without=("overwrite", "format"))
+@file_output("The file to write: .dat, .bits, .npz …")
 @click.option(
     "--out-format",
     type=click.Choice([form for form in FORMATS if form != "long"]),
     help="How to write the baskets; by default the ending decides. A long table cannot hold empty baskets.",
 )
 @basket_reading
-@options.KEEP_ORDER
-@click.option(
-    "--seed", type=int, help="Repeat an experiment; never for real data: who knows it undoes the distortion."
-)
-@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
-@options.spreadsheet_safe
 @options.printing
-def distort(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def distort(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Report every item of the baskets in FILE with the given probabilities, and write the reports in random order."""
-    from discreet.job import DistortJob
-
-    output = section(
-        {**given, "format": given["out_format"]}, "overwrite", "format", "keep_order", "spreadsheet_safe"
-    )
-    job = DistortJob.from_dict(
-        {
-            "input": {"path": data, **reading_of(given)},
-            "distort": {"p": given["p"], "q": given["q"]},
-            "output": {"file": out, "seed": given["seed"], **output},
-        }
-    )
+    reading = reading_of(values)
+    job = verb_job("distort", values, data=data, out=out, reading=reading, format=values["out_format"])
     perform_verb("distort", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print how much the distortion hides, and by which probabilities it is mined."""
     from discreet.cli._output import number, print_figures
 
-    figures = made.figures
+    figures = result.figures
     epsilon, privacy, entries = (figures[name] for name in ("epsilon", "basic_privacy", "entries"))
     bit, record, of_longest = (number(epsilon[name]) for name in ("bit", "record", "record_of_longest"))
     print_figures(

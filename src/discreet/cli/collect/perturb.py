@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from discreet.cli import _noise_options as noise_options
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._command import command
+from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -26,13 +26,23 @@ Examples:
 Whoever learns from the noisy file must know the noise; discreet reconstruct recovers the distributions."""
 
 
-@click.command(short_help="Hide numbers behind public noise.", epilog=_EPILOG)
+@command(
+    short_help="Hide numbers behind public noise.",
+    epilog=_EPILOG,
+    essentials=(
+        "--columns",
+        "--noise",
+        "--spread",
+        "--privacy",
+        "--epsilon",
+        "--range",
+        "--drop",
+        "--out",
+        "--seed",
+    ),
+)
 @click.argument("data", type=options.DATA, metavar="FILE")
-@click.option("--columns", multiple=True, required=True, metavar="COLUMNS", help="The columns to hide.")
-@noise_options.NOISE
-@noise_options.PRIVACY
-@noise_options.SPREAD
-@noise_options.EPSILON
+@verb_options("perturb", without=("overwrite",))
 @click.option(
     "--range",
     "ranges",
@@ -40,46 +50,23 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
     metavar="COLUMN=LOW,HIGH",
     help="The public range of a column; a value outside is refused.",
 )
-@click.option(
-    "--drop",
-    multiple=True,
-    metavar="COLUMNS",
-    help="Columns to leave out; the others are written as they are.",
-)
-@click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The file to write.")
-@options.KEEP_ORDER
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Repeat an experiment; never for real data: who knows it undoes it.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
-@options.spreadsheet_safe
+@file_output("The file to write.")
 @options.reading
 @options.printing
-def perturb(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def perturb(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers, in random order."""
-    from discreet.job import PerturbJob
-
-    lists = {name: gather.names_in(given[name]) for name in ("columns", "drop")}
-    ranges = gather.pairs("--range", given["ranges"], last=True)
-    job = PerturbJob.from_dict(
-        {
-            "input": {"path": data, **gather.reading(given)},
-            "perturb": section(given, "noise", "spread", "privacy", "epsilon")
-            | lists
-            | {"ranges": {name: noise_options.ends(text) for name, text in ranges.items()}},
-            "output": {"file": out, **section(given, "overwrite", "keep_order", "seed", "spreadsheet_safe")},
-        }
-    )
+    pairs = gather.pairs("--range", values["ranges"], last=True)
+    ranges = {name: gather.ends(text) for name, text in pairs.items()}
+    reading = gather.reading(values)
+    job = verb_job("perturb", values, data=data, out=out, reading=reading, ranges=ranges)
     perform_verb("perturb", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print which noise hides each column, and what a whole row is worth."""
     from discreet.cli._output import number, print_figures
 
-    figures = made.figures
+    figures = result.figures
     print_figures(
         figures,
         [

@@ -12,15 +12,15 @@ import click
 
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as parse_options
+from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
 from discreet.cli._command import command
 from discreet.cli._guarantees import guarantees_of
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
-    from discreet.job.checking import Judgment, Measure
     from discreet.job.release_checking import ReleaseJudgment
+    from discreet.kinds.judging import Judgment, Measure
 
 _WORDS = {">=": "up to", "<=": "from", "<": "above"}
 _EPILOG = """\b
@@ -69,7 +69,7 @@ CLAIMED = 3
 @rules.naming(required=False)
 @options.reading
 @options.printing
-def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any) -> None:
+def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:
     """Check DATA against guarantees, and measure it by all others.
 
     DATA is a table, baskets, a job file, whose input data is checked, or the folder of a release of any kind, whose
@@ -80,47 +80,45 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **given: Any)
 
     _refuse_without_record(data)
     if is_release(data):
-        click.get_current_context().exit(_check_release(data, given, as_json=as_json, quiet=quiet))
-    if given["signed_by"] is not None:
-        raise parse_options.mistake("--signed-by is for the folder of a release.", "discreet check release/")
-    if baskets.is_baskets(data, given):
-        kept = baskets.check(data, given, as_json=as_json, quiet=quiet)
-        click.get_current_context().exit(0 if kept else 1)
+        click.get_current_context().exit(_check_release(data, values, as_json=as_json, quiet=quiet))
+    if values["signed_by"] is not None:
+        raise parse.mistake("--signed-by is for the folder of a release.", "discreet check release/")
+    if baskets.is_baskets(data, values):
+        holds = baskets.check(data, values, as_json=as_json, quiet=quiet)
+        click.get_current_context().exit(0 if holds else 1)
     from discreet.cli._progress import stages
     from discreet.guarantees import RulesHidden
-    from discreet.job.checking import judge
     from discreet.job.parse import guarantee_from
-    from discreet.job.release_checking import with_reading
+    from discreet.kinds.judging import judge_table
+    from discreet.kinds.tables import with_reading
 
-    chosen = _guarantees(given)
-    of_job = promised(data, given)
+    chosen = _guarantees(values)
+    of_job = promised(data, values)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
-        table = table_of(data, given)
-        population = population_of(table, given)
+        table = table_of(data, values)
+        population = population_of(table, values)
         required = guarantee_from(chosen, table.schema, Path()) if chosen else of_job
         if isinstance(required, RulesHidden):
             required = with_reading(required, table)
         progress("Judging")
-        judgment = judge(table, required, suppressed=suppressed, population=population)
+        judgment = judge_table(table, required, suppressed=suppressed, population=population)
     _print(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
 
 
-def _guarantees(given: dict[str, Any]) -> list[dict[str, Any]]:
+def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the guarantees that the options name; hidden rules cannot be combined with others."""
-    chosen = guarantees_of(given)
-    if not rules.is_set(given):
+    chosen = guarantees_of(values)
+    if not rules.is_set(values):
         return chosen
     if chosen:
-        raise parse_options.mistake(
-            "Hidden rules cannot be combined with other guarantees; check them separately."
-        )
-    return [rules.guarantee_of(given)]
+        raise parse.mistake("Hidden rules cannot be combined with other guarantees; check them separately.")
+    return [rules.guarantee_of(values)]
 
 
 def _refuse_without_record(data: Path) -> None:
-    """Refuse a folder that looks like a release without its release.json: nothing says what was promised."""
+    """Refuse a folder that looks like a release without its release.json: nothing says what it guarantees."""
     from discreet.core.errors import InputError
     from discreet.engines.digests import RECORD
     from discreet.publish.recipes.recipe import private_place
@@ -135,30 +133,31 @@ def _refuse_without_record(data: Path) -> None:
         )
 
 
-def _check_release(data: Path, given: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+def _check_release(data: Path, values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     """Check the files of a release against its guarantee, or against those of the options; return the exit code."""
     from discreet.cli._progress import stages
-    from discreet.job.descriptions import read_record, release_folder, released_columns
+    from discreet.job.descriptions import read_record, release_folder
     from discreet.job.parse import guarantee_from, population
     from discreet.job.release_checking import judge_release
+    from discreet.kinds.written import released_columns
 
     folder = release_folder(data)
-    chosen = _guarantees(given)
-    if given["p"] is not None or given["km"]:
-        chosen = [baskets.guarantee_of(given)]
+    chosen = _guarantees(values)
+    if values["p"] is not None or values["km"]:
+        chosen = [baskets.guarantee_of(values)]
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         record = read_record(folder)
-        is_table = record["kind"] in ("table", "sanitized-table")
+        is_table = record["kind"] == "table"
         columns = released_columns(folder, record) if chosen and is_table else {}
         required = guarantee_from(chosen, columns, Path()) if chosen else None
         people = None
-        if given["population"] is not None:
+        if values["population"] is not None:
             roles = released_columns(folder, record)
-            names = [name for name, one in roles.items() if one.role.value == "quasi"]
-            people = population(given["population"], names)
+            names = [name for name, column in roles.items() if column.role.value == "quasi"]
+            people = population(values["population"], names)
         progress("Judging")
-        judgment = judge_release(folder, required, population=people, signed_by=given["signed_by"])
+        judgment = judge_release(folder, required, population=people, signed_by=values["signed_by"])
     _print_release(judgment, record, as_json=as_json, quiet=quiet)
     return {"verified": 0, "claimed": CLAIMED}.get(judgment.word, 1)
 
@@ -169,17 +168,17 @@ def _print_release(
     from discreet.cli._output import plain_verdict, print_json, print_lines, verdict_lines
 
     if as_json:
-        plain = {"command": "check", "ok": judgment.ok, **plain_verdict(judgment.verdict)}
-        plain |= {"verdict": judgment.word, "verified": judgment.ok, "why": judgment.why or None}
-        plain |= {"kind": judgment.kind, **judgment.counts, "signature": judgment.signature}
+        summary = {"command": "check", "ok": judgment.ok, **plain_verdict(judgment.verdict)}
+        summary |= {"verdict": judgment.word, "verified": judgment.ok, "why": judgment.why or None}
+        summary |= {"kind": judgment.kind, **judgment.counts, "signature": judgment.signature}
         fields = {"vouched": judgment.vouched, **asdict(judgment.record)}
         files = {"changed_files": list(judgment.changed), "added_files": list(judgment.added)}
         measures = [measure.to_dict() for measure in judgment.measures]
-        print_json(plain | {"record": fields} | files | {"measures": measures})
+        print_json(summary | {"record": fields} | files | {"measures": measures})
         return
     if quiet:
         return
-    what = {"baskets": "groups", "grouped-table": "groups"}.get(judgment.kind, "classes")
+    what = "groups" if "groups" in judgment.counts else "classes"
     counts = ", ".join(f"{number:,} {name}" for name, number in judgment.counts.items())
     lines = [
         *verdict_lines(judgment.verdict, groups=what),
@@ -195,7 +194,7 @@ def _print_release(
 
 
 def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
-    """Describe whether the folder holds what was written, and nothing else."""
+    """Return lines on whether the folder holds what was written, and nothing else."""
     if judgment.changed:
         yield (
             "broken",
@@ -215,7 +214,7 @@ def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
 
 
 def _record_lines(judgment: ReleaseJudgment, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Describe whether release.json is the one that was written, and what of it was recomputed."""
+    """Return lines on whether release.json is the one that was written, and what of it was recomputed."""
     fields, signature = judgment.record, judgment.signature
     if fields.wrong:
         yield "broken", f"release.json is wrong about {', '.join(fields.wrong)}"
@@ -244,11 +243,11 @@ def _record_lines(judgment: ReleaseJudgment, record: Mapping[str, Any]) -> Itera
         yield "", f"judged by the quasi-identifiers that it names: {', '.join(quasi)}"
 
 
-def population_of(table: Table, given: dict[str, Any]) -> Table | None:
+def population_of(table: Table, values: dict[str, Any]) -> Table | None:
     """Return the population table; None without the option."""
     from discreet.job.parse import population
 
-    return None if given["population"] is None else population(given["population"], table.schema.quasi)
+    return None if values["population"] is None else population(values["population"], table.schema.quasi)
 
 
 def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
@@ -256,12 +255,12 @@ def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
 
     verdict = judgment.verdict
     if as_json:
-        print_json(plain_judgment(judgment, rows=judgment.n_rows, classes=judgment.n_classes))
+        print_json(plain_judgment(judgment))
     elif not quiet:
         print_lines(
             [
                 *(() if verdict is None else verdict_lines(verdict)),
-                ("rows", f"{judgment.n_rows:,} in {judgment.n_classes:,} classes"),
+                ("rows", f"{judgment.counts['rows']:,} in {judgment.counts['classes']:,} classes"),
                 ("reaches", "all guarantees this table keeps:"),
                 *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
             ]

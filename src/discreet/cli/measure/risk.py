@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
 from discreet.core.percentages import percent
 
@@ -56,12 +56,12 @@ Examples:
 @options.reading
 @options.printing
 def risk(
-    data: Path, external: Path | None, external_person: str | None, as_json: bool, quiet: bool, **given: Any
+    data: Path, external: Path | None, external_person: str | None, as_json: bool, quiet: bool, **values: Any
 ) -> None:
     """Measure how likely the people in DATA, a table or baskets, are to be found again."""
     _refuse_drawn(data)
-    if baskets.is_baskets(data, given):
-        baskets.risk(data, given, as_json=as_json, quiet=quiet)
+    if baskets.is_baskets(data, values):
+        baskets.risk(data, values, as_json=as_json, quiet=quiet)
         return
     from discreet.cli._described import table_of
     from discreet.cli._output import print_json, print_lines
@@ -72,21 +72,21 @@ def risk(
     from discreet.measure import risk as measured
 
     if external_person is not None and external is None:
-        raise gather.mistake("--external-person requires --external.", "--external FILE")
+        raise parse.mistake("--external-person requires --external.", "--external FILE")
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
-        table = table_of(data, given)
-        population = population_of(table, given)
+        table = table_of(data, values)
+        population = population_of(table, values)
         progress("Measuring")
-        found = measured(table, threshold=given["threshold"], population=population)
+        risk_ = measured(table, threshold=values["threshold"], population=population)
         linked = None
         if external is not None:
-            linked = linkage(table, read(external), person=external_person, threshold=given["threshold"])
+            linked = linkage(table, read(external), person=external_person, threshold=values["threshold"])
     if as_json:
         joined = None if linked is None else linked.to_dict()
-        print_json({"command": "risk", "ok": True, "risk": found.to_dict(), "linkage": joined})
+        print_json({"command": "risk", "ok": True, "risk": risk_.to_dict(), "linkage": joined})
     elif not quiet:
-        print_lines([*_risk_lines(found), *([] if linked is None else _linkage_lines(linked))])
+        print_lines([*_risk_lines(risk_), *([] if linked is None else _linkage_lines(linked))])
 
 
 def _refuse_drawn(data: Path) -> None:
@@ -97,21 +97,21 @@ def _refuse_drawn(data: Path) -> None:
         "pseudo-data",
         "sketches",
     ):
-        raise gather.mistake(
+        raise parse.mistake(
             f"A release of {kind} has no classes of people; how near it comes to them is in its internal report."
         )
 
 
-def _risk_lines(found: Risk) -> list[tuple[str, str]]:
-    sizes = f"classes of {found.smallest_class:,} to {found.largest_class:,} rows"
+def _risk_lines(risk_: Risk) -> list[tuple[str, str]]:
+    sizes = f"classes of {risk_.smallest_class:,} to {risk_.largest_class:,} rows"
     lines = [
-        ("rows", f"{found.n_rows:,} in {found.n_classes:,} {sizes}"),
-        ("unique", f"{found.uniques:,} rows ({percent(found.uniques_share)}) are alone in their class"),
-        ("prosecutor", _attacker(found.prosecutor, found.threshold)),
+        ("rows", f"{risk_.n_rows:,} in {risk_.n_classes:,} {sizes}"),
+        ("unique", f"{risk_.uniques:,} rows ({percent(risk_.uniques_share)}) are alone in their class"),
+        ("prosecutor", _attacker(risk_.prosecutor, risk_.threshold)),
     ]
-    if found.journalist is not None:
-        lines.append(("journalist", _attacker(found.journalist, found.threshold)))
-    lines.append(("marketer", f"{percent(found.marketer)} of the rows found again, on average"))
+    if risk_.journalist is not None:
+        lines.append(("journalist", _attacker(risk_.journalist, risk_.threshold)))
+    lines.append(("marketer", f"{percent(risk_.marketer)} of the rows found again, on average"))
     return lines
 
 

@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
 from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, Method
@@ -42,11 +42,25 @@ def _models() -> list[Method]:
     return [METHODS["tree"], METHODS["naive-bayes"]]
 
 
-@command(short_help="Learn a classifier from noisy rows.", epilog=_EPILOG)
-@click.argument("data", type=options.DATA, metavar="FILE")
-@click.option(
-    "--target", required=True, metavar="COLUMN", help="The column of the classes; it is not hidden."
+@command(
+    short_help="Learn a classifier from noisy rows.",
+    epilog=_EPILOG,
+    essentials=(
+        *(
+            "--target",
+            "--channels",
+            "--model",
+            "--strategy",
+            "--intervals",
+            "--max-depth",
+            "--drop",
+            "--test",
+        ),
+        *("--out", "--overwrite"),
+    ),
 )
+@click.argument("data", type=options.DATA, metavar="FILE")
+@verb_options("fit", only=("target", "model", "drop"))
 @click.option(
     "--channels",
     type=options.DATA,
@@ -54,11 +68,7 @@ def _models() -> list[Method]:
     help="What is public about the hidden columns: JSON or TOML.",
 )
 @click.option(
-    "--model",
-    "kind",
-    type=click.Choice(["tree", "naive-bayes"]),
-    default="tree",
-    help="What to learn; a tree by default.",
+    "--test", type=options.DATA, metavar="FILE", help="True rows with their classes, to be judged by."
 )
 @click.option(
     "--strategy",
@@ -66,45 +76,33 @@ def _models() -> list[Method]:
     help="Tree: where distributions are reconstructed; by-class by default.",
 )
 @options_of(_models, without=("channels", "strategy"), group="Model")
-@click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns not to learn from.")
-@click.option(
-    "--test", type=options.DATA, metavar="FILE", help="True rows with their classes, to be judged by."
-)
-@click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The model to write: .json.")
-@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@file_output("The model to write: .json.")
 @options.reading
 @options.printing
-def fit(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def fit(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Learn a classifier from the noisy rows of FILE through reconstructed distributions; save it without any row."""
-    from discreet.job import FitJob
-
-    if given["kind"] != "tree" and given["strategy"] is not None:
+    model = values["model"] or "tree"
+    if model != "tree" and values["strategy"] is not None:
         raise gather.mistake("--strategy is for a tree.", "--model tree")
-    parameters = parameters_of(
-        METHODS[given["kind"]], given, among=_models(), choice="--model", without=("channels", "strategy")
+    keys = parameters_of(
+        METHODS[model], values, among=_models(), choice="--model", without=("channels", "strategy")
     )
-    described = {"model": given["kind"], "drop": gather.names_in(given["drop"]), **parameters}
-    job = FitJob.from_dict(
-        {
-            "input": {"path": data, **gather.reading(given)},
-            "fit": described | section(given, "target", "channels", "strategy", "test"),
-            "output": {"file": out, **section(given, "overwrite")},
-        }
-    )
+    keys |= {name: values[name] for name in ("channels", "test", "strategy")}
+    job = verb_job("fit", values, data=data, out=out, reading=gather.reading(values), **keys)
     perform_verb("fit", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print the size of the model, the first levels of a tree, and how it did on the test rows."""
     from discreet.cli._output import print_lines
 
-    figures, accuracy = made.figures, made.figures["accuracy"]
+    figures, accuracy = result.figures, result.figures["accuracy"]
     hidden = f"{figures['columns']} columns, {len(figures['hidden'])} of them hidden"
     print_lines(
         [
             ("rows", f"{figures['rows']:,}, {hidden}"),
             ("classes", f"{figures['classes']:,}"),
-            *(_tree_lines(made.data) if figures["model"] == "tree" else []),
+            *(_tree_lines(result.data) if figures["model"] == "tree" else []),
             *([] if accuracy is None else [("accuracy", f"{percent(accuracy)} on the test rows")]),
             ("written", str(job.out)),
             ("next", f"discreet predict {job.out} new.csv --out predicted.csv"),

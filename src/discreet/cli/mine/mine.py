@@ -14,7 +14,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import basket_reading, reading_of
 from discreet.cli._command import command
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
 from discreet.cli._spec_options import options_of
 from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, Method
@@ -40,64 +40,60 @@ def _miners() -> list[Method]:
     return [METHODS["itemsets"], METHODS["masked-itemsets"]]
 
 
-@command(short_help="Find itemsets and rules in baskets.", epilog=_EPILOG)
+@command(
+    short_help="Find itemsets and rules in baskets.",
+    epilog=_EPILOG,
+    essentials=(
+        *(
+            "--min-support",
+            "--kind",
+            "--max-length",
+            "--rules",
+            "--metric",
+            "--min-threshold",
+            "--p",
+            "--q",
+            "--margin",
+        ),
+        *("--format", "--out", "--overwrite"),
+    ),
+)
 @click.argument("data", type=options.DATA)
 @click.option(
     "--min-support", required=True, metavar="SUPPORT", help="The least support: 0.01, or 100 baskets."
 )
 @options_of(_miners, without=("min_support", "channel"), group="Itemsets")
-@click.option("--rules", is_flag=True, help="Give association rules instead of itemsets.")
-@click.option(
-    "--metric",
-    metavar="MEASURE",
-    help="The measure of a rule: confidence (the default), lift, leverage, conviction, jaccard, …",
-)
-@click.option("--min-threshold", type=float, help="The least measure of a rule; 0.8 by default.")
-@click.option("--p", type=float, help="The baskets were distorted: the probability that an item held stayed.")
-@click.option("--q", type=float, help="The probability that an item not held stayed away.")
+@verb_options("mine", without=("overwrite", "min_support"), group="Rules")
 @basket_reading
-@click.option(
-    "--out",
-    type=options.DATA,
-    metavar="FILE",
-    help="Write what was found: .csv, .tsv, .parquet, .arrow or .jsonl.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@file_output("Write what was found: .csv, .tsv, .parquet, .arrow or .jsonl.", required=False)
 @options.printing
-def mine(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def mine(data: Path, out: Path | None, as_json: bool, quiet: bool, **values: Any) -> None:
     """Find the itemsets, or the rules, of the baskets in DATA."""
-    from discreet.job import MineJob
-
-    named = section(given, "rules", "metric", "min_threshold", "p", "q", "kind", "max_length", "margin")
-    named |= {name: gather.names_in(given[name]) for name in ("include", "exclude") if given[name]}
-    job = MineJob.from_dict(
-        {
-            "input": {"path": data, **reading_of(given)},
-            "mine": {"min_support": gather.support(given["min_support"]), **named},
-            "output": {"file": out, **section(given, "overwrite")},
-        }
-    )
+    keys = {name: values[name] for name in ("kind", "max_length", "margin")}
+    keys |= {name: gather.names_in(values[name]) or None for name in ("include", "exclude")}
+    keys["min_support"] = gather.support(values["min_support"])
+    job = verb_job("mine", values, data=data, out=out, reading=reading_of(values), **keys)
     perform_verb("mine", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print the number of sets or rules and the first of them; for rules their metric, too."""
     from discreet.cli._output import print_lines
 
-    figures = made.figures
+    figures = result.figures
     lengths = ", ".join(f"{count:,} of {length}" for length, count in figures["by_length"].items())
     lines = [
         ("baskets", f"{figures['baskets']:,}"),
         ("itemsets", f"{figures['itemsets']:,} {figures['kind']}: {lengths or 'none'}"),
     ]
-    lines += [("rules", f"{figures['rules']:,}")] if made.kind == "rules" else []
+    lines += [("rules", f"{figures['rules']:,}")] if result.kind == "rules" else []
     lines += [("unsure", text)] if (text := _unsure(figures)) else []
     lines += [] if job.out is None else [("written", str(job.out))]
     print_lines(lines)
     metric = getattr(job, "metric", None) or "confidence"
     if figures["top"]:
-        _print_table(figures["top"], metric if made.kind == "rules" else None)
-    elif made.kind == "rules":
+        _print_table(figures["top"], metric if result.kind == "rules" else None)
+    elif result.kind == "rules":
         _print_none(metric, figures["highest"])
 
 

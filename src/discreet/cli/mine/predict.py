@@ -9,7 +9,8 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._command import command
+from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -20,30 +21,21 @@ Examples:
   discreet predict model.json new.csv --keep id --out predicted.parquet"""
 
 
-@click.command(short_help="Predict classes with a saved model.", epilog=_EPILOG)
+@command(short_help="Predict classes with a saved model.", epilog=_EPILOG)
 @click.argument("model", type=options.DATA, metavar="MODEL")
 @click.argument("data", type=options.DATA, metavar="FILE")
-@click.option("--keep", multiple=True, metavar="COLUMNS", help="Columns to write beside the predictions.")
-@click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The predictions to write.")
-@click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+@verb_options("predict", only=("keep",))
+@file_output("The predictions to write.")
 @options.reading
 @options.printing
-def predict(model: Path, data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def predict(model: Path, data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Predict the class of every true row of FILE by MODEL, and how likely it is."""
-    from discreet.job import PredictJob
-
-    job = PredictJob.from_dict(
-        {
-            "input": {"path": data, **gather.reading(given)},
-            "predict": {"model": model, "keep": gather.names_in(given["keep"])},
-            "output": {"file": out, **section(given, "overwrite")},
-        }
-    )
+    job = verb_job("predict", values, data=data, out=out, reading=gather.reading(values), model=model)
     perform_verb("predict", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print how many rows were predicted, and where they are."""
     from discreet.cli._output import print_figures
 
-    print_figures(made.figures, [("rows", f"{made.figures['rows']:,}"), ("written", str(job.out))])
+    print_figures(result.figures, [("rows", f"{result.figures['rows']:,}"), ("written", str(job.out))])

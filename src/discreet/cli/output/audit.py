@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import Command
-from discreet.cli._runs import perform_verb, section
+from discreet.cli._runs import perform_verb, verb_job, verb_options
 from discreet.cli._spec_options import options_of
 from discreet.core.registry import AUDITORS
 
@@ -49,49 +49,31 @@ def audit() -> None:
 
 @audit.command(cls=Command, short_help="Make a vault for data.", epilog=_INIT)
 @click.argument("data", type=options.DATA)
-@click.option(
-    "--sensitive", multiple=True, required=True, metavar="COLUMNS", help="Columns to aggregate: numbers."
-)
-@click.option("--public", multiple=True, metavar="COLUMNS", help="Columns for WHERE and GROUP BY.")
-@click.option(
-    "--auditor",
-    type=click.Choice(list(AUDITORS)),
-    default="sum",
-    help="What is answered: sums and averages (sum, the default; interval; private with noise), maxima and "
-    "minima (extrema), counts of a 0/1 column over ranges (boolean).",
-)
+@verb_options("audit", only=("sensitive", "public", "auditor", "key"))
 @click.option(
     "--vault", type=options.DATA, metavar="DIR", help="The folder to make; DATA's name with .vault."
 )
 @options_of(AUDITORS.values, group="Auditor")
 @click.option("--null-public", is_flag=True, help="It is no secret whose sensitive values are missing.")
 @click.option("--per-user", is_flag=True, help="One history for each user; users who collude defeat it.")
-@click.option("--key", metavar="COLUMN", help="The column that names each person once; needed for update.")
 @click.option("--table", metavar="NAME", help="The table of a DuckDB file.")
 @options.printing
-def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **values: Any) -> None:
     """Make a vault for DATA: a file, a folder of Parquet files, or a DuckDB file. It stays where it is."""
-    from discreet.job import VaultJob
-
-    described = {"auditor": given["auditor"], **section(given, *VaultJob.option_names({}), "key")}
-    described |= {name: gather.names_in(given[name]) for name in ("sensitive", "public")}
-    job = VaultJob.from_dict(
-        {
-            "input": {"path": data, **section(given, "table")},
-            "audit": described
-            | {"nulls": "public" if given["null_public"] else "refuse", "pooled": not given["per_user"]},
-            "output": {"folder": vault or data.with_suffix(".vault")},
-        }
-    )
+    auditor = {name: values[name] for spec in AUDITORS.values() for name in spec.options()}
+    history = {"nulls": "public" if values["null_public"] else "refuse", "pooled": not values["per_user"]}
+    reading = {} if values["table"] is None else {"table": values["table"]}
+    folder = vault or data.with_suffix(".vault")
+    job = verb_job("audit", values, data=data, out=folder, reading=reading, **auditor, **history)
     perform_verb("audit init", job, as_json=as_json, quiet=quiet)
 
 
-def show(job: VerbJob, made: Made) -> None:
+def show(job: VerbJob, result: Made) -> None:
     """Print where the vault is, what it answers by, and how to ask it."""
     from discreet.cli._output import print_lines
     from discreet.output.audit.auditors import auditor_from_dict
 
-    figures = made.figures
+    figures = result.figures
     print_lines(
         [
             ("vault", str(job.out)),
@@ -122,15 +104,15 @@ def ask(
     from discreet.output.audit.plain import plain_result
 
     with Vault.open(vault, wait=wait) as opened:
-        found = opened.ask(sql, user=user, epsilon=epsilon)
+        answer = opened.ask(sql, user=user, epsilon=epsilon)
     if as_json:
-        print_json({"command": "audit ask", **plain_result(found)})
-    elif isinstance(found, Denied):
+        print_json({"command": "audit ask", **plain_result(answer)})
+    elif isinstance(answer, Denied):
         if not quiet:
-            print_lines([("denied", found.reason)])
+            print_lines([("denied", answer.reason)])
     else:
-        _print_rows(found)
-    return 1 if isinstance(found, Denied) else 0
+        _print_rows(answer)
+    return 1 if isinstance(answer, Denied) else 0
 
 
 @audit.command(
@@ -160,24 +142,24 @@ def log(
             from discreet.report.vault import render_vault
 
             write_file(render_vault(opened), report)
-    answered = sum(one.answered for one in history)
+    answered = sum(entry.answered for entry in history)
     ok = verdict is None or verdict.ok
-    plain = {
+    figures = {
         "asked": len(history),
         "answered": answered,
         "epsilon_left": left,
         **plain_verdict(verdict),
-        "entries": [vars(one) for one in history[-last:]],
+        "entries": [vars(entry) for entry in history[-last:]],
         "report": None if report is None else str(report),
     }
     lines = [
         ("asked", f"{len(history):,} statements, {answered:,} answered, {len(history) - answered:,} denied"),
         *([] if left is None else [("epsilon", f"{left:g} left")]),
-        *((str(one.number), _entry(one)) for one in history[-last:]),
+        *((str(entry.number), _entry(entry)) for entry in history[-last:]),
         *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
         *([] if report is None else [("report", str(report))]),
     ]
-    print_result("audit log", plain, lines, ok=ok, as_json=as_json, quiet=quiet)
+    print_result("audit log", figures, lines, ok=ok, as_json=as_json, quiet=quiet)
     return 0 if ok else 1
 
 
@@ -208,20 +190,20 @@ def attack(
 
     with Vault.open(vault, wait=10) as opened:
         require_free_file(picture, vault, opened.source, overwrite=overwrite)
-        found = attacked(opened, column=column, random_state=seed)
+        attacks = attacked(opened, column=column, random_state=seed)
     if picture is not None:
         from discreet.report.pictures import write_picture
         from discreet.report.vault import attack_picture
 
-        write_picture(attack_picture(found), picture)
-    pinned = max((one.pinned for one in found), default=0)
+        write_picture(attack_picture(attacks), picture)
+    pinned = max((tried.pinned for tried in attacks), default=0)
     lines = [
         ("attack", f"{'asked':>7} {'answered':>9} {'pinned':>8} {'gate alone':>11} {'targets':>8}"),
-        *((one.attack, _attacked(one)) for one in found),
+        *((tried.attack, _attacked(tried)) for tried in attacks),
         *([] if picture is None else [("picture", str(picture))]),
     ]
-    plain = {"attacks": [one.to_dict() for one in found]}
-    print_result("audit attack", plain, lines, ok=not pinned, as_json=as_json, quiet=quiet)
+    figures = {"attacks": [tried.to_dict() for tried in attacks]}
+    print_result("audit attack", figures, lines, ok=not pinned, as_json=as_json, quiet=quiet)
     return 1 if pinned else 0
 
 
@@ -240,9 +222,9 @@ def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
     with Vault.open(vault, wait=10) as opened:
         opened.update(data)
         records = opened.holdings.n_records
-    plain = {"vault": str(vault), "records": records}
+    figures = {"vault": str(vault), "records": records}
     lines = [("vault", str(vault)), ("records", f"{records:,}"), ("data", str(data))]
-    print_result("audit update", plain, lines, as_json=as_json, quiet=quiet)
+    print_result("audit update", figures, lines, as_json=as_json, quiet=quiet)
 
 
 @audit.command(
@@ -274,8 +256,8 @@ def token(vault: Path, user: str, expires: str | None, revoke: bool, as_json: bo
     )
     issued = tokens.issue(user, expires=end)
     if as_json:
-        plain = {"user": user, "token": issued, "expires": None if end is None else end.isoformat()}
-        print_json({"command": "audit token", "ok": True, **plain})
+        figures = {"user": user, "token": issued, "expires": None if end is None else end.isoformat()}
+        print_json({"command": "audit token", "ok": True, **figures})
     elif not quiet:
         click.echo(issued)
 
@@ -297,56 +279,56 @@ def token(vault: Path, user: str, expires: str | None, revoke: bool, as_json: bo
 )
 @click.option("--plain-http", is_flag=True, help="Allow HTTP without TLS on other addresses than loopback.")
 @options.printing
-def serve(vault: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def serve(vault: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Serve VAULT to users with tokens; JSON in and out, described at /openapi.json."""
     from discreet.output.audit import Vault
     from discreet.output.audit.service.connections import Limits
     from discreet.output.audit.service.serving import Service
 
-    if (given["tls_certificate"] is None) != (given["tls_key"] is None):
+    if (values["tls_certificate"] is None) != (values["tls_key"] is None):
         raise gather.mistake(
             "TLS needs a certificate and its key.", "--tls-certificate c.pem --tls-key k.pem"
         )
-    if given["host"] not in ("127.0.0.1", "::1", "localhost") and not (
-        given["tls_certificate"] or given["plain_http"]
+    if values["host"] not in ("127.0.0.1", "::1", "localhost") and not (
+        values["tls_certificate"] or values["plain_http"]
     ):
         raise gather.mistake(
             "Beyond this machine tokens and answers need TLS.", "--tls-certificate c.pem --tls-key k.pem"
         )
-    scheme = "https" if given["tls_certificate"] else "http"
-    del given["plain_http"]
-    per_address = given.pop("per_address")
+    scheme = "https" if values["tls_certificate"] else "http"
+    del values["plain_http"]
+    per_address = values.pop("per_address")
     limits = Limits() if per_address is None else Limits(per_address=per_address)
     with Vault.open(vault) as opened:
-        service = Service(opened, limits=limits, **given)
+        service = Service(opened, limits=limits, **values)
         if not (quiet or as_json):
-            click.echo(f"serving {vault} on {scheme}://{given['host']}:{service.port}")
+            click.echo(f"serving {vault} on {scheme}://{values['host']}:{service.port}")
         service.run()
 
 
-def _print_rows(found: Answer | Denied) -> None:
+def _print_rows(answer: Answer | Denied) -> None:
     from discreet.output.audit import Denied
 
-    assert not isinstance(found, Denied)
-    shown = [[str(name) for name in found.columns]]
-    shown += [["NULL" if one is None else str(one) for one in row] for row in found.rows]
-    widths = [max(len(row[at]) for row in shown) for at in range(len(found.columns))]
+    assert not isinstance(answer, Denied)
+    rows = [[str(name) for name in answer.columns]]
+    rows += [["NULL" if cell is None else str(cell) for cell in row] for row in answer.rows]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(answer.columns))]
     from discreet.cli._errors import one_line
 
-    for row in shown:
+    for row in rows:
         click.echo(
             one_line("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
         )
-    if found.epsilon_left is not None:
-        click.echo(f"epsilon left: {found.epsilon_left:g}")
+    if answer.epsilon_left is not None:
+        click.echo(f"epsilon left: {answer.epsilon_left:g}")
 
 
-def _attacked(one: Any) -> str:
-    audited = one.audited
-    return f"{audited.asked:>7,} {audited.answered:>9,} {one.pinned:>8,} {one.pinned_unaudited:>11,} {one.targets:>8,}"
+def _attacked(tried: Any) -> str:
+    audited, pinned = tried.audited, f"{tried.pinned:>8,} {tried.pinned_unaudited:>11,}"
+    return f"{audited.asked:>7,} {audited.answered:>9,} {pinned} {tried.targets:>8,}"
 
 
-def _entry(one: Any) -> str:
-    outcome = "answered" if one.answered else f"denied: {one.reason}"
-    who = f" {one.user}" if one.user else ""
-    return f"{one.time}{who}  {outcome}  {one.sql}"
+def _entry(entry: Any) -> str:
+    outcome = "answered" if entry.answered else f"denied: {entry.reason}"
+    who = f" {entry.user}" if entry.user else ""
+    return f"{entry.time}{who}  {outcome}  {entry.sql}"

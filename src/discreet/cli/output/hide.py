@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
 from discreet.cli._baskets import reading, reading_of
 from discreet.cli._command import command, in_group
@@ -22,20 +22,11 @@ from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, methods
 
 if TYPE_CHECKING:
-    from discreet.core.release import Release
     from discreet.job import Job
     from discreet.output.hiding import Compared
 
 HIDERS = tuple(method.name for method in methods(role="hider"))
 _COMPARED_SECONDS = 30.0
-_SHOWN = {
-    "lost": "itemsets lost",
-    "changed_baskets": "baskets changed",
-    "removed_items": "entries deleted",
-    "removed_baskets": "baskets left out",
-    "added_baskets": "baskets added",
-    "unknown_items": "entries unknown",
-}
 _EPILOG = """\b
 Examples:
   discreet hide baskets.dat --rule "diapers=>beer" --min-support 0.01 --min-confidence 0.3 --out release
@@ -77,92 +68,47 @@ The release names neither rules nor thresholds; the report in DIR.private does, 
 @reading
 @options.reading
 @options.printing
-def hide(data: Path, out: Path | None, as_json: bool, quiet: bool, **given: Any) -> None:
+def hide(data: Path, out: Path | None, as_json: bool, quiet: bool, **values: Any) -> None:
     """Change DATA, baskets or a table, so that sensitive rules are no longer found in it."""
     from discreet.job import Job
 
-    if out is None and not given["compare"]:
-        raise gather.mistake(
+    if out is None and not values["compare"]:
+        raise parse.mistake(
             "Say where to write the release, or compare the methods.", "--out release, or --compare"
         )
-    if given["anytime"] and given["method"] != "exact":
-        raise gather.mistake("--anytime belongs to --method exact; the others are quick.")
-    job = with_roles(Job.from_dict(_plain(data, out, given)), given)
-    if given["compare"]:
-        _compare(job, given, as_json=as_json, quiet=quiet)
+    if values["anytime"] and values["method"] != "exact":
+        raise parse.mistake("--anytime belongs to --method exact; the others are quick.")
+    job = with_roles(Job.from_dict(_plain(data, out, values)), values)
+    if values["compare"]:
+        _compare(job, values, as_json=as_json, quiet=quiet)
         return
-    perform("hide", job, anytime=given["anytime"], as_json=as_json, quiet=quiet)
+    perform("hide", job, anytime=values["anytime"], as_json=as_json, quiet=quiet)
 
 
-def _plain(data: Path, out: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(data: Path, out: Path | None, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the job that the options describe, laid out as a job file."""
-    columns = gather.columns(given)
-    if columns or given["roles"] is not None:
-        rest = {} if given["rest"] is None else {"rest": given["rest"]}
-        about = {"input": {"path": data, **gather.reading(given), **rest}, "columns": columns}
+    columns = parse.columns(values)
+    if columns or values["roles"] is not None:
+        rest = {} if values["rest"] is None else {"rest": values["rest"]}
+        about = {"input": {"path": data, **parse.reading(values), **rest}, "columns": columns}
     else:
-        about = {"input": {"path": data, **reading_of(given)}, "baskets": {}}
+        about = {"input": {"path": data, **reading_of(values)}, "baskets": {}}
     return {
         **about,
-        "guarantee": [rules.guarantee_of(given)],
-        "method": _method(given),
-        "output": gather.output(out, given),
+        "guarantee": [rules.guarantee_of(values)],
+        "method": _method(values),
+        "output": parse.output(out, values),
     }
 
 
-def _method(given: Mapping[str, Any]) -> dict[str, Any]:
+def _method(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the method and its parameters; one that it has no use for is refused, but for the time of a comparison."""
-    spec = METHODS[given["method"]]
-    limit = {"time_limit": None} if given["compare"] and "time_limit" not in spec.options() else {}
-    return {"name": spec.name} | parameters_of(spec, {**given, **limit}, among=methods(role="hider"))
+    spec = METHODS[values["method"]]
+    limit = {"time_limit": None} if values["compare"] and "time_limit" not in spec.options() else {}
+    return {"name": spec.name} | parameters_of(spec, {**values, **limit}, among=methods(role="hider"))
 
 
-def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
-    """Print the outcome of hiding, and where it was written."""
-    from discreet.cli._output import next_lines, plain_release, print_json, print_lines, verdict_lines
-
-    details = dict(release.evidence.details)
-    plain = plain_release(command, release, out) | {
-        "method": release.recipe["method"],
-        "parameters": release.recipe["parameters"],
-        "details": details,
-    }
-    if as_json:
-        print_json(plain)
-        return
-    print_lines(
-        [
-            *verdict_lines(release.verdict),
-            ("", "recomputed from the released data alone, by the rules, which only you know"),
-            *_rules_lines(release, details),
-            *(
-                (label, f"{details[name]:,}")
-                for name, label in _SHOWN.items()
-                if details.get(name) or (name == "lost" and name in details)
-            ),
-            *_solver_lines(details),
-            ("written", f"{out}: {', '.join(plain['files'])}"),
-            *next_lines(plain),
-        ]
-    )
-
-
-def _rules_lines(release: Any, details: Mapping[str, Any]) -> list[tuple[str, str]]:
-    hidden = len(release.guarantee.rules) - details["already_hidden"]
-    lines = [("rules", f"{hidden:,} hidden, {details['already_hidden']:,} not found before")]
-    if details.get("covered"):
-        lines.append(("", f"{details['covered']:,} of them hidden with a smaller one"))
-    return lines
-
-
-def _solver_lines(details: Mapping[str, Any]) -> list[tuple[str, str]]:
-    if "gap" not in details:
-        return []
-    bound = f"at least {details['lost_bound']:,} lost, gap {percent(details['gap'])}"
-    return [("solver", "optimal" if details["optimal"] else bound)]
-
-
-def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
+def _compare(job: Job, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Try every method on the same data, and print what each came to."""
     from discreet.cli._interruption import stop_if_interrupted
     from discreet.cli._output import print_json
@@ -172,26 +118,26 @@ def _compare(job: Job, given: Mapping[str, Any], *, as_json: bool, quiet: bool) 
     from discreet.output.hiding import compare_methods
 
     guarantee: Any = job.promise
-    data = job.kind.read(job)
+    data = job.kind.read(job.input)
     if isinstance(data, Table):
         named = [str(name) for rule in guarantee.rules for name in rule.items]
         data = row_items(data, job.options.get("levels"), named, owner="hide").baskets(data)
     with stages(len(HIDERS), quiet=quiet or as_json) as progress:
-        found = compare_methods(
+        results = compare_methods(
             data,
             guarantee,
-            time_limit=given["time_limit"] or _COMPARED_SECONDS,
+            time_limit=values["time_limit"] or _COMPARED_SECONDS,
             random_state=job.seed or 0,
             progress=progress,
         )
     stop_if_interrupted()
     if as_json:
-        print_json({"command": "hide", "ok": True, "methods": [one.to_dict() for one in found]})
+        print_json({"command": "hide", "ok": True, "methods": [result.to_dict() for result in results]})
     elif not quiet:
-        _show(found)
+        _show(results)
 
 
-def _show(found: list[Compared]) -> None:
+def _show(results: list[Compared]) -> None:
     """Print the methods with a bar for what each lost."""
     from rich import box
     from rich.console import Console
@@ -199,23 +145,23 @@ def _show(found: list[Compared]) -> None:
 
     from discreet.cli._errors import one_line
 
-    most = max((one.quality.lost_itemsets for one in found if one.quality), default=0) or 1
+    most = max((result.quality.lost_itemsets for result in results if result.quality), default=0) or 1
     printed = Table(box=box.SIMPLE_HEAD)
     printed.add_column("method")
     for name in ("lost itemsets", "lost rules", "ghosts", "dissimilarity", "changed", "CPU s"):
         printed.add_column(name, justify="right")
     printed.add_column("what each lost", min_width=24)
-    for one in found:
-        quality = one.quality
+    for result in results:
+        quality = result.quality
         if quality is None:
-            printed.add_row(one.method, *["–"] * 6, one_line(one.problem or ""))
+            printed.add_row(result.method, *["–"] * 6, one_line(result.problem or ""))
             continue
         changed = "–" if quality.changed_cells is None else f"{quality.changed_cells:,}"
-        name = one.method if one.solved else f"{one.method} (not solved in time: as maxmin2)"
+        name = result.method if result.solved else f"{result.method} (not solved in time: as maxmin2)"
         bar = "█" * round(24 * quality.lost_itemsets / most) or ("▏" if quality.lost_itemsets else "")
         printed.add_row(
             name, f"{quality.lost_itemsets:,}", f"{quality.lost_rules:,}",
             f"{quality.ghost_itemsets + quality.ghost_rules:,}", percent(quality.dissimilarity), changed,
-            f"{one.seconds:.2f}", bar,
+            f"{result.seconds:.2f}", bar,
         )  # fmt: skip
     Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 150).print(printed)

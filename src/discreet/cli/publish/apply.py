@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 from discreet.cli._command import command
 
 if TYPE_CHECKING:
@@ -50,68 +50,74 @@ Examples:
 @options.output
 @options.reading
 @options.printing
-def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Protect the new rows of DATA as an earlier release did, and judge the result afresh.
 
     RECIPE is the folder of that release, or its release.json.
     """
-    from discreet.cli._output import outcome, print_cautions, print_outcome
+    from discreet.cli._output import print_outcome
     from discreet.cli._progress import stages
     from discreet.engines.digests import RECORD
-    from discreet.job.hierarchies import key_from
     from discreet.job.running import STAGES, finish, refuse_target
+    from discreet.kinds.hierarchies import key_from
     from discreet.publish.recipes.recipe import Recipe
 
     recipe = recipe / RECORD if recipe.is_dir() else recipe
-    refuse_target(out, data, overwrite=given["overwrite"])
-    known = Recipe.read(recipe, private=given["private"])
-    if given["joined_unknown"] and given["released"] is None:
-        raise gather.mistake("--joined-unknown requires --released.", "--released")
-    places = gather.pairs("--pseudonym", given["pseudonyms"])
-    keys = {name: key_from(place, column=name, folder=Path()) for name, place in places.items()}
+    refuse_target(out, data, overwrite=values["overwrite"])
+    recipe_ = Recipe.read(recipe, private=values["private"])
+    if values["joined_unknown"] and values["released"] is None:
+        raise parse.mistake("--joined-unknown requires --released.", "--released")
+    places = parse.pairs("--pseudonym", values["pseudonyms"])
+    keys = {name: key_from(path, column=name, folder=Path()) for name, path in places.items()}
     with stages(len(STAGES), quiet=quiet or as_json) as progress:
         progress("Reading")
-        frame = _read(data, gather.reading(given), known)
+        frame = _read(data, parse.reading(values), recipe_)
         progress("Protecting")
-        release = known.apply(
+        release = recipe_.apply(
             frame,
-            released=None if given["released"] is None else _read(_released(given["released"]), {}, known),
-            joined_known=not given["joined_unknown"],
-            misfits=given["misfits"],
+            released=None
+            if values["released"] is None
+            else _read(_released(values["released"]), {}, recipe_),
+            joined_known=not values["joined_unknown"],
+            misfits=values["misfits"],
             keys=keys,
-            allow_unique=gather.names_in(given["allow_unique"]),
-            max_suppressed=given["max_suppressed"],
-            spreadsheet_safe=given["spreadsheet_safe"],
-            random_state=given["seed"],
+            allow_unique=parse.names_in(values["allow_unique"]),
+            max_suppressed=values["max_suppressed"],
+            spreadsheet_safe=values["spreadsheet_safe"],
+            random_state=values["seed"],
         )
-        writing = {"format": _format(data, given), "report": given["report"], "overwrite": given["overwrite"]}
-        writing |= {name: given[name] for name in ("strict", "name", "pdf", "sign")} | {"source": data.name}
+        writing = {
+            "format": _format(data, values),
+            "report": values["report"],
+            "overwrite": values["overwrite"],
+        }
+        writing |= {name: values[name] for name in ("strict", "name", "pdf", "sign")} | {"source": data.name}
         finish(release, progress, out, **writing)
-    print_outcome(outcome("apply", release, out), release, as_json=as_json, quiet=quiet)
-    if not as_json and not quiet:
-        print_cautions(release, out)
+    print_outcome("apply", release, out, as_json=as_json, quiet=quiet)
 
 
-def _released(place: Path) -> Path:
+def _released(path: Path) -> Path:
     """Return the file of the data released before, which may be named by the folder of its release."""
     from discreet.cli._described import data_file
 
-    return data_file(place, None)
+    return data_file(path, None)
 
 
 def _read(data: Path, reading: dict[str, Any], recipe: Recipe) -> Any:
     """Read the new rows; what was text when the recipe was made is read as text, whatever it looks like now."""
-    from discreet.engines.files import describe, read
+    from discreet.core.engine import engine_of
+    from discreet.engines.files import read
 
     frame = read(data, **reading)
-    known = {entry["name"] for entry in recipe.data["columns"] if entry.get("type") == "string"}
-    changed = [name for name, type_ in describe(frame) if name in known and type_ != "VARCHAR"]
+    earlier = {entry["name"] for entry in recipe.data["columns"] if entry.get("type") == "string"}
+    types = engine_of(frame).value_types(frame)
+    changed = [name for name, type_ in types.items() if name in earlier and type_ != "text"]
     if not changed:
         return frame
     return read(data, **(reading | {"text": [*reading.get("text", []), *changed]}))
 
 
-def _format(data: Path, given: dict[str, Any]) -> str:
+def _format(data: Path, values: dict[str, Any]) -> str:
     from discreet.engines.formats import output_format
 
-    return given["format_"] or output_format(data)
+    return values["format_"] or output_format(data)

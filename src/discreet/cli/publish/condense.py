@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
 from discreet.cli._perform import perform
 from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.registry import METHODS
 
 if TYPE_CHECKING:
-    from discreet.core.release import Release
     from discreet.core.schema import Column
 
 _EPILOG = """\b
@@ -61,32 +60,25 @@ Examples:
 @options.output
 @options.reading
 @options.printing
-def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Condense DATA, a table or a job file, into groups and publish pseudo-records drawn from their statistics."""
     from discreet.cli._described import data_file, description
-    from discreet.engines.formats import output_format
+    from discreet.engines.formats import WRITTEN, output_format
     from discreet.guarantees import Indistinguishability
     from discreet.job import Job
+    from discreet.job.parse import output_from
     from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 
-    frame, columns = _columns(data, given)
-    data = data_file(data, description(data, given))
+    frame, columns = _columns(data, values)
+    data = data_file(data, description(data, values))
+    written = {"format": output_format(data)} | parse.output(out, values)
     job = Job(
         frame,
         columns,
-        Indistinguishability(_k(given)),
+        Indistinguishability(_k(values)),
         method="condensation",
-        options=parameters_of(METHODS["condensation"], given),
-        out=out,
-        format=given["format_"] or output_format(data),
-        report=given["report"],
-        overwrite=given["overwrite"],
-        spreadsheet_safe=given["spreadsheet_safe"],
-        strict=given["strict"],
-        seed=given["seed"],
-        name=given["name"],
-        pdf=given["pdf"],
-        sign=given["sign"],
+        options=parameters_of(METHODS["condensation"], values),
+        **output_from(written, Path(), WRITTEN),
         source=data,
     )
     try:
@@ -96,16 +88,16 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) ->
         raise
 
 
-def _k(given: dict[str, Any]) -> int | str:
-    k, column = given["k"], given["k_column"]
+def _k(values: dict[str, Any]) -> int | str:
+    k, column = values["k"], values["k_column"]
     if (k is None) == (column is None):
-        raise gather.mistake(
+        raise parse.mistake(
             "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
         )
     return column if k is None else int(k)
 
 
-def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
+def _columns(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
     """Read a file; what is neither identifying nor sensitive, nor described otherwise, is a quasi-identifier."""
     from dataclasses import replace
 
@@ -114,50 +106,20 @@ def _columns(data: Path, given: dict[str, Any]) -> tuple[Any, dict[str, Column]]
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
 
-    known = description(data, given)
-    roles = {role: gather.names_in(given[role]) for role in ("identifier", "sensitive", "allow_unique")}
-    if known is None:
-        frame = read(data, **reading_from(gather.reading(given)))
+    described = description(data, values)
+    roles = {role: parse.names_in(values[role]) for role in ("identifier", "sensitive", "allow_unique")}
+    if described is None:
+        frame = read(data, **reading_from(parse.reading(values)))
         columns = {name: quasi() for name in frame.columns}
     else:
-        frame, columns = frame_of(data, {**given, **dict.fromkeys(roles, ())}, known, judged=True)
+        frame, columns = frame_of(data, {**values, **dict.fromkeys(roles, ())}, described, judged=True)
         columns = {name: columns.get(name, quasi()) for name in frame.columns}
     for role, names in roles.items():
         for name in names:
             if name not in frame.columns:
                 flag = role.replace("_", "-")
-                raise gather.mistake(f"--{flag} names column '{name}', which the file does not have.")
+                raise parse.mistake(f"--{flag} names column '{name}', which the file does not have.")
     columns |= {name: sensitive() for name in roles["sensitive"]}
     columns |= {name: identifier() for name in roles["identifier"]}
     columns |= {name: replace(columns[name], allow_unique=True) for name in roles["allow_unique"]}
     return frame, columns
-
-
-def print_outcome(command: str, release: Release, out: Path, *, as_json: bool) -> None:
-    """Print the outcome of a run, and where it was written."""
-    from discreet.cli._output import number, plain_release, print_json, print_lines, verdict_lines
-
-    alike, copied = release.figures.private.fidelity, release.figures.private.copies
-    sizes, left_out = release.evidence.sizes, release.evidence.suppressed
-    plain = plain_release(command, release, out) | {
-        "rows": {"in": alike.n_original, "out": alike.n_pseudo, "suppressed": left_out},
-        "groups": int(sizes.size),
-        "fidelity": alike.to_dict(),
-        "copies": copied.to_dict(),
-    }
-    if as_json:
-        print_json(plain)
-        return
-    besides = f", {left_out:,} left out as copies of one person" if left_out else ""
-    print_lines(
-        [
-            *verdict_lines(release.verdict),
-            ("", release.guarantee.describe()),
-            ("", "from the sizes and levels of the groups"),
-            ("rows", f"{alike.n_original:,} records, {alike.n_pseudo:,} pseudo-records{besides}"),
-            ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
-            ("alike", f"covariance compatibility {number(alike.covariance_compatibility)} (1 is best)"),
-            ("copies", f"{copied.equal:,} rows equal a record, {copied.unique:,} of them one that is unique"),
-            ("written", f"{out}: {', '.join(plain['files'])}"),
-        ]
-    )

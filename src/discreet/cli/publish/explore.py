@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, group_of, in_group
 from discreet.cli._errors import one_line
 from discreet.cli._guarantees import guarantees_of
 from discreet.core.percentages import percent
+from discreet.core.registry import METHODS
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
     from discreet.guarantees import Guarantee
-    from discreet.job.exploration import Choice, Choices, Exploration
+    from discreet.job.exploration import Exploration, ExploredMethod, ExploredMethods
 
 _SHOWN = 10
 _EPILOG = """\b
@@ -90,7 +91,7 @@ Examples:
 )
 @options.reading
 @options.printing
-def explore(data: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def explore(data: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Show the best ways to publish DATA, a table or a job file, what each costs, and the command that does it.
 
     All methods for tables are compared: Mondrian, local recoding, and levels for whole columns. Nothing is written.
@@ -99,97 +100,97 @@ def explore(data: Path, as_json: bool, quiet: bool, **given: Any) -> None:
     from discreet.cli._progress import stages
     from discreet.job.exploration import explore as explored
 
-    ks = _numbers("-k", given["ks"], int) if given["ks"] else [None]
-    shares = _numbers("--max-suppressed", given["shares"], float)
+    ks = _numbers("-k", values["ks"], int) if values["ks"] else [None]
+    shares = _numbers("--max-suppressed", values["shares"], float)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
-        table = table_of(data, given, judged=False)
-        guarantees = _guarantees(data, given, ks, table)
+        table = table_of(data, values, judged=False)
+        guarantees = _guarantees(data, values, ks, table)
         progress("Exploring")
-        measures = gather.names_in([given["measures"]])
-        limits = {"top": given["top"], "time_limit": given["time_limit"]}
-        found = explored(table, guarantees, shares=shares, measures=measures, **limits)
-    base = [[*_base(data, given), *([] if k is None else ["-k", str(k)])] for k in ks for _ in shares]
-    rows = _rows(found, base)
+        measures = parse.names_in([values["measures"]])
+        limits = {"top": values["top"], "time_limit": values["time_limit"]}
+        exploration = explored(table, guarantees, shares=shares, measures=measures, **limits)
+    base = [[*_base(data, values), *([] if k is None else ["-k", str(k)])] for k in ks for _ in shares]
+    rows = _rows(exploration, base)
     if as_json:
-        _print_json(found, base)
+        _print_json(exploration, base)
     elif not quiet:
-        _print(found, rows, chosen=given["row"], every=given["every"])
+        _print(exploration, rows, chosen=values["row"], every=values["every"])
 
 
-def _guarantees(data: Path, given: Mapping[str, Any], ks: list[Any], table: Table) -> list[Guarantee]:
+def _guarantees(data: Path, values: Mapping[str, Any], ks: list[Any], table: Table) -> list[Guarantee]:
     """Return the guarantees to compare: those of the options, or those of the job, with each k in turn."""
     from discreet.cli._described import promised
     from discreet.job.exploration import with_k
     from discreet.job.parse import guarantee_from
 
-    of_job = promised(data, given)
+    of_job = promised(data, values)
     if of_job is not None:
-        if guarantees_of({**given, "k": None}):
-            raise gather.mistake(
+        if guarantees_of({**values, "k": None}):
+            raise parse.mistake(
                 "The job names the guarantees; of them only k can be changed here.", "-k 2,5,10"
             )
         return [of_job if k is None else with_k(of_job, k) for k in ks]
-    asked = [guarantees_of({**given, "k": k}) for k in ks]
-    if not all(asked):
-        raise gather.mistake("Choose a privacy guarantee.", "-k 2,5,10")
-    return [guarantee_from(one, table.schema, Path()) for one in asked]
+    sections = [guarantees_of({**values, "k": k}) for k in ks]
+    if not all(sections):
+        raise parse.mistake("Choose a privacy guarantee.", "-k 2,5,10")
+    return [guarantee_from(section, table.schema, Path()) for section in sections]
 
 
-def _numbers(flag: str, given: str, kind: type[int] | type[float]) -> list[Any]:
+def _numbers(flag: str, text: str, kind: type[int] | type[float]) -> list[Any]:
     try:
-        found = [kind(one) for one in given.split(",")]
+        numbers = [kind(number) for number in text.split(",")]
     except ValueError:
-        raise gather.mistake(f"{flag} takes numbers such as 2,5,10.") from None
-    return list(dict.fromkeys(found))
+        raise parse.mistake(f"{flag} takes numbers such as 2,5,10.") from None
+    return list(dict.fromkeys(numbers))
 
 
-def _base(data: Path, given: Mapping[str, Any]) -> list[str]:
+def _base(data: Path, values: Mapping[str, Any]) -> list[str]:
     """Return the command that publishes the same file, as far as it is the same for all choices."""
     from discreet.job.descriptions import is_job
 
     if is_job(data):
         return ["discreet", "run", str(data)]
     words = ["discreet", "anonymize", str(data)]
-    if given["roles"] is not None:
-        words += ["--roles", str(given["roles"])]
-    for role in gather.ROLES:
-        if names := gather.names_in(given.get(role) or ()):
+    if values["roles"] is not None:
+        words += ["--roles", str(values["roles"])]
+    for role in parse.ROLES:
+        if names := parse.names_in(values.get(role) or ()):
             words += [f"--{role}", ",".join(f'"{name}"' if "," in name else name for name in names)]
-    words += ["--rest", given["rest"]]
-    for value in given["hierarchies"]:
+    words += ["--rest", values["rest"]]
+    for value in values["hierarchies"]:
         words += ["--hierarchy", value]
-    return [*words, *_repeated(given)]
+    return [*words, *_repeated(values)]
 
 
-def _repeated(given: Mapping[str, Any]) -> Iterator[str]:
+def _repeated(values: Mapping[str, Any]) -> Iterator[str]:
     """Return the options about guarantees and reading as they were set, but for k, which the choices differ in."""
     context = click.get_current_context()
     for option in context.command.get_params(context):
-        value = given.get(option.name or "")
+        value = values.get(option.name or "")
         if group_of(option) not in ("Guarantee", "Reading") or option.name == "ks" or value in (None, ()):
             continue
         if option.secondary_opts or option.name == "labels":
             yield option.opts[0] if value or option.name == "labels" else option.secondary_opts[0]
         else:
-            for one in value if isinstance(value, tuple) else (value,):
-                yield from (option.opts[0], f"{one:g}" if isinstance(one, float) else str(one))
+            for item in value if isinstance(value, tuple) else (value,):
+                yield from (option.opts[0], f"{item:g}" if isinstance(item, float) else str(item))
 
 
 @dataclass(frozen=True)
 class _Row:
     """A choice with the guarantee it keeps, and the command that makes it."""
 
-    part: Choices
-    choice: Choice
+    part: ExploredMethods
+    choice: ExploredMethod
     command: str
 
 
-def _command(base: list[str], choices: Choices, choice: Choice) -> str:
+def _command(base: list[str], choices: ExploredMethods, choice: ExploredMethod) -> str:
     levels = [
         word for name, level in (choice.levels or {}).items() for word in ("--level", f"{name}={level}")
     ]
-    share = choices.max_suppressed if choice.method != "mondrian" else 0.0
+    share = choices.max_suppressed if "max_suppressed" in METHODS[choice.method].options() else 0.0
     allowed = ["--max-suppressed", repr(share)] if share else []
     return shlex.join([*base, "--method", choice.method, *levels, *allowed, "--out", _free_folder()])
 
@@ -200,71 +201,82 @@ def _free_folder() -> str:
     return next((name for name in names if not Path(name).exists()), names[-1])
 
 
-def _rows(found: Exploration, base: list[list[str]]) -> list[_Row]:
+def _rows(exploration: Exploration, base: list[list[str]]) -> list[_Row]:
     """Return every choice once, guarantee by guarantee, the cheapest first."""
     rows: dict[tuple[Any, ...], _Row] = {}
-    for part, words in zip(found.parts, base, strict=True):
-        for one in part.choices:
-            levels = None if one.levels is None else tuple(one.levels.items())
-            key = (repr(part.guarantee), one.method, levels, one.suppressed)
-            rows.setdefault(key, _Row(part, one, _command(words, part, one)))
-    order = list(dict.fromkeys(repr(part.guarantee) for part in found.parts))
+    for part, words in zip(exploration.parts, base, strict=True):
+        for choice in part.choices:
+            levels = None if choice.levels is None else tuple(choice.levels.items())
+            key = (repr(part.guarantee), choice.method, levels, choice.suppressed)
+            rows.setdefault(key, _Row(part, choice, _command(words, part, choice)))
+    order = list(dict.fromkeys(repr(part.guarantee) for part in exploration.parts))
     return sorted(rows.values(), key=lambda row: (order.index(repr(row.part.guarantee)), *_cost(row.choice)))
 
 
-def _cost(choice: Choice) -> tuple[bool, float, int]:
+def _cost(choice: ExploredMethod) -> tuple[bool, float, int]:
     first = next(iter(choice.costs.values()))
     return (math.isnan(first), first, choice.suppressed)
 
 
-def _print_json(found: Exploration, base: list[list[str]]) -> None:
+def _print_json(exploration: Exploration, base: list[list[str]]) -> None:
     from discreet.cli._output import print_json
 
-    plain = [
+    parts = [
         {
             "promise": part.guarantee.describe(),
             "guarantee": part.guarantee.to_dict(),
             "max_suppressed": part.max_suppressed,
-            "choices": [one.to_dict() | {"command": _command(words, part, one)} for one in part.choices],
+            "choices": [
+                choice.to_dict() | {"command": _command(words, part, choice)} for choice in part.choices
+            ],
         }
-        for part, words in zip(found.parts, base, strict=True)
+        for part, words in zip(exploration.parts, base, strict=True)
     ]
-    about = {"rows": found.n_rows, "nodes": found.n_nodes, "visited_all": found.whole, "parts": plain}
+    about = {
+        "rows": exploration.n_rows,
+        "nodes": exploration.n_nodes,
+        "visited_all": exploration.whole,
+        "parts": parts,
+    }
     print_json({"command": "explore", "ok": True} | about)
 
 
-def _print(found: Exploration, rows: list[_Row], *, chosen: int, every: bool) -> None:
+def _print(exploration: Exploration, rows: list[_Row], *, chosen: int, every: bool) -> None:
     """Print the best rows of each guarantee, ten in all, and the command of one."""
-    looked = "all of them visited" if found.whole else "searched, not all of them visited"
-    lines = [f"{found.n_rows:,} rows; {found.n_nodes:,} ways to generalize whole columns, {looked}"]
-    guarantees = list(dict.fromkeys(repr(part.guarantee) for part in found.parts))
+    looked = "all of them visited" if exploration.whole else "searched, not all of them visited"
+    lines = [
+        f"{exploration.n_rows:,} rows; {exploration.n_nodes:,} ways to generalize whole columns, {looked}"
+    ]
+    guarantees = list(dict.fromkeys(repr(part.guarantee) for part in exploration.parts))
     each = max(_SHOWN // len(guarantees), 1)
     n_shown = 0
     for name in guarantees:
         of_it = [
             (number, row) for number, row in enumerate(rows, start=1) if repr(row.part.guarantee) == name
         ]
-        shown = of_it if every else [one for at, one in enumerate(of_it) if at < each or one[0] == chosen]
-        n_shown += len(shown)
+        printed = of_it if every else [row for at, row in enumerate(of_it) if at < each or row[0] == chosen]
+        n_shown += len(printed)
         lines += ["", name]
         lines += (
-            _aligned(shown, found) if shown else ["  no method keeps it; leave out more, or ask for less"]
+            _aligned(printed, exploration)
+            if printed
+            else ["  no method keeps it; leave out more, or ask for less"]
         )
     if n_shown < len(rows):
         lines += ["", f"{len(rows) - n_shown} more with --all"]
     if rows:
         if chosen > len(rows):
-            raise gather.mistake(f"There are {len(rows)} rows.", "--row 1")
+            raise parse.mistake(f"There are {len(rows)} rows.", "--row 1")
         others = "; --row N prints another's" if len(rows) > 1 else ""
         lines += ["", f"The command of row {chosen}{others}:", rows[chosen - 1].command]
     for line in lines:
         click.echo(one_line(line).rstrip())
 
 
-def _aligned(rows: list[tuple[int, _Row]], found: Exploration) -> list[str]:
+def _aligned(rows: list[tuple[int, _Row]], exploration: Exploration) -> list[str]:
     measures = list(rows[0][1].choice.costs)
     head = ["row", "method", *measures, "left out", "classes", "highest risk", "mean risk", "levels"]
-    cells = [head, *([str(number), *_cells(row.choice, found)] for number, row in rows)]
+    cells = [head, *([str(number), *_cells(row.choice, exploration)] for number, row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     texts = (1, len(head) - 1)
     return [
@@ -277,16 +289,16 @@ def _aligned(rows: list[tuple[int, _Row]], found: Exploration) -> list[str]:
     ]
 
 
-def _cells(choice: Choice, found: Exploration) -> list[str]:
+def _cells(choice: ExploredMethod, exploration: Exploration) -> list[str]:
     levels = (
         "row by row"
         if choice.levels is None
-        else ", ".join(f"{name} {level}/{found.heights[name]}" for name, level in choice.levels.items())
+        else ", ".join(f"{name} {level}/{exploration.heights[name]}" for name, level in choice.levels.items())
     )
     return [
         choice.method,
         *(_written(measure, cost) for measure, cost in choice.costs.items()),
-        percent(choice.suppressed / found.n_rows),
+        percent(choice.suppressed / exploration.n_rows),
         f"{choice.classes:,}",
         percent(choice.highest_risk),
         percent(choice.mean_risk),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 
 if TYPE_CHECKING:
     from discreet.job.hierarchy_files import HierarchyCheck
@@ -41,7 +41,7 @@ def hierarchy() -> None:
 @options.reading
 @options.printing
 def init_(
-    data: Path, column: str, out: Path, how: str | None, as_json: bool, quiet: bool, **given: Any
+    data: Path, column: str, out: Path, how: str | None, as_json: bool, quiet: bool, **values: Any
 ) -> None:
     """Propose a hierarchy for a column of DATA and write it as a file that can be edited.
 
@@ -51,8 +51,8 @@ def init_(
     from discreet.core.errors import OutputError
     from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read
-    from discreet.job.hierarchies import hierarchy_from
     from discreet.job.hierarchy_files import suggest_hierarchy, write_hierarchy
+    from discreet.kinds.hierarchies import hierarchy_from
 
     if out.exists():
         raise OutputError(
@@ -60,12 +60,12 @@ def init_(
         )
     spec = None
     if how is not None:
-        spec = hierarchy_from(gather.hierarchy(how), column=column, folder=Path())
-    bound, reason = suggest_hierarchy(read(data, **gather.reading(given)), column, spec)
+        spec = hierarchy_from(parse.hierarchy(how), column=column, folder=Path())
+    bound, reason = suggest_hierarchy(read(data, **parse.reading(values)), column, spec)
     with atomic_file(out) as temporary:
         write_hierarchy(bound, temporary)
     nodes = [bound.n_leaves, *(len(labels) - 1 for labels in bound.labels[1:-1]), 1]
-    plain = {"file": str(out), "nodes": nodes, "reason": reason}
+    fields = {"file": str(out), "nodes": nodes, "reason": reason}
     lines = [
         ("why", reason),
         ("levels", _levels(nodes)),
@@ -73,7 +73,7 @@ def init_(
         ("next", f"edit it; then: discreet hierarchy check {out} --data {data} --column {column}"),
         ("", f"and use it with --hierarchy {column}={out}"),
     ]
-    print_result("hierarchy init", plain, lines, as_json=as_json, quiet=quiet)
+    print_result("hierarchy init", fields, lines, as_json=as_json, quiet=quiet)
 
 
 @hierarchy.command(short_help="Check that a file is a hierarchy, and covers a column.", epilog=_EPILOG)
@@ -82,7 +82,9 @@ def init_(
 @click.option("--column", metavar="COLUMN", help="The column of the table.")
 @options.reading
 @options.printing
-def check(file: Path, data: Path | None, column: str | None, as_json: bool, quiet: bool, **given: Any) -> int:
+def check(
+    file: Path, data: Path | None, column: str | None, as_json: bool, quiet: bool, **values: Any
+) -> int:
     """Check that FILE is a tree, and that it covers a column; says counts, never a value.
 
     Exit code 1 where a value of the column is not covered.
@@ -94,31 +96,31 @@ def check(file: Path, data: Path | None, column: str | None, as_json: bool, quie
     from discreet.job.hierarchy_files import check_hierarchy
 
     if (data is None) != (column is None):
-        raise gather.mistake("--data and --column belong together.", "--data patients.csv --column age")
-    relation = None if data is None else read(data, **gather.reading(given))
-    found = check_hierarchy(file, relation, column)
-    plain = {"file": str(file), **asdict(found)}
-    print_result("hierarchy check", plain, _checked(found), ok=found.ok, as_json=as_json, quiet=quiet)
-    return 0 if found.ok else 1
+        raise parse.mistake("--data and --column belong together.", "--data patients.csv --column age")
+    relation = None if data is None else read(data, **parse.reading(values))
+    checked = check_hierarchy(file, relation, column)
+    fields = {"file": str(file), **asdict(checked)}
+    print_result("hierarchy check", fields, _checked(checked), ok=checked.ok, as_json=as_json, quiet=quiet)
+    return 0 if checked.ok else 1
 
 
-def _checked(found: HierarchyCheck) -> Iterator[tuple[str, str]]:
+def _checked(checked: HierarchyCheck) -> Iterator[tuple[str, str]]:
     """Return the lines of a check: a label and what it shows."""
     from discreet.job.hierarchy_files import FEW
 
-    yield "tree", f"each level coarsens the one below; {len(found.nodes) - 1} levels above the values"
-    yield "levels", _levels(list(found.nodes))
-    if found.n_values is not None:
-        covered = found.n_values - (found.n_uncovered or 0)
-        yield "covered", f"{covered:,} of {found.n_values:,} values of the column"
-        if found.n_uncovered:
-            yield "missing", f"{found.n_uncovered:,} values, in {found.n_rows_uncovered:,} rows"
-        if found.n_unused:
-            yield "unused", f"{found.n_unused:,} values of the file are not in the column"
-        if found.n_naming_rare:
-            yield "caution", f"{found.n_naming_rare:,} labels name a value that fewer than {FEW} rows have"
+    yield "tree", f"each level coarsens the one below; {len(checked.nodes) - 1} levels above the values"
+    yield "levels", _levels(list(checked.nodes))
+    if checked.n_values is not None:
+        covered = checked.n_values - (checked.n_uncovered or 0)
+        yield "covered", f"{covered:,} of {checked.n_values:,} values of the column"
+        if checked.n_uncovered:
+            yield "missing", f"{checked.n_uncovered:,} values, in {checked.n_rows_uncovered:,} rows"
+        if checked.n_unused:
+            yield "unused", f"{checked.n_unused:,} values of the file are not in the column"
+        if checked.n_naming_rare:
+            yield "caution", f"{checked.n_naming_rare:,} labels name a value that fewer than {FEW} rows have"
 
 
 def _levels(nodes: list[int]) -> str:
-    shown = " → ".join(f"{count:,}" for count in nodes[:_LEVELS])
-    return shown if len(nodes) <= _LEVELS else f"{shown} → … → {nodes[-1]:,}"
+    numbers = " → ".join(f"{count:,}" for count in nodes[:_LEVELS])
+    return numbers if len(nodes) <= _LEVELS else f"{numbers} → … → {nodes[-1]:,}"

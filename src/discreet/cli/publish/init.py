@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 from discreet.cli._command import command
 
 _EPILOG = """\b
@@ -29,7 +29,7 @@ Examples:
 )
 @options.reading
 @options.printing
-def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> None:
+def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Look at DATA, propose roles and hierarchies, and write them into a commented job file.
 
     The proposal is a start; the roles are your decision. Proposed hierarchies of categories name the column's
@@ -48,7 +48,7 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **given: Any) -> Non
         raise OutputError(
             f"{out} is there already, and a job file is never overwritten; name another with --out."
         )
-    reading = gather.reading(given)
+    reading = parse.reading(values)
     require_file(data)
     if not reading and basket_form(data) is not None:
         baskets = InputError(f"{data} holds baskets, not a table, so there are no columns to give roles to.")
@@ -72,23 +72,29 @@ def _print(data: Path, out: Path, proposals: Any, *, as_json: bool, quiet: bool)
     from discreet.job.decisions import decisions, notes
 
     open_questions, better = decisions(proposals), notes(data, proposals)
-    plain = {
+    fields = {
         "job": str(out),
-        "columns": [_described(one) for one in proposals],
-        "decisions": [{"question": one.question, "proposed": one.proposed} for one in open_questions],
+        "columns": [_described(proposal) for proposal in proposals],
+        "decisions": [
+            {"question": proposal.question, "proposed": proposal.proposed} for proposal in open_questions
+        ],
         "notes": better,
     }
-    known = dict.fromkeys((*(one.role.value for one in proposals if one.person), *gather.ROLES))
-    roles = {role: [one.name for one in proposals if one.role.value == role] for role in known}
+    role_names = dict.fromkeys(
+        (*(proposal.role.value for proposal in proposals if proposal.person), *parse.ROLES)
+    )
+    roles = {
+        role: [proposal.name for proposal in proposals if proposal.role.value == role] for role in role_names
+    }
     lines = [
         *((role, ", ".join(names)) for role, names in roles.items() if names),
-        *(("check", f"{one.name}: {one.warning}") for one in proposals if one.warning),
-        *(("decide", f"{number}. {one}") for number, one in enumerate(open_questions, start=1)),
-        *(("note", one) for one in better),
+        *(("check", f"{proposal.name}: {proposal.warning}") for proposal in proposals if proposal.warning),
+        *(("decide", f"{number}. {proposal}") for number, proposal in enumerate(open_questions, start=1)),
+        *(("note", proposal) for proposal in better),
         ("written", str(out)),
         ("next", f"read {out}, it is a proposal; then: discreet run {out}"),
     ]
-    print_result("init", plain, lines, as_json=as_json, quiet=quiet)
+    print_result("init", fields, lines, as_json=as_json, quiet=quiet)
 
 
 def _described(proposal: Any) -> dict[str, Any]:

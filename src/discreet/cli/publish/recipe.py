@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as parse_options
+from discreet.cli import _parse_options as parse
 from discreet.cli._command import command
 
 if TYPE_CHECKING:
@@ -44,25 +44,25 @@ def recipe(recipe: Path, sql: bool, dialect: Any, table: str | None, as_json: bo
     from discreet.publish.recipes.recipe import Recipe
 
     if not sql and (dialect or table):
-        raise parse_options.mistake("--dialect and --table need --sql.", "--sql")
-    known = Recipe.read(recipe)
+        raise parse.mistake("--dialect and --table need --sql.", "--sql")
+    recipe_ = Recipe.read(recipe)
     if sql:
         from discreet.publish.recipes.sql import statement
 
-        written = statement(known, table=table or "data", dialect=dialect or "duckdb")
+        written = statement(recipe_, table=table or "data", dialect=dialect or "duckdb")
         if as_json:
             print_json({"command": "recipe", "ok": True, "dialect": dialect or "duckdb", "sql": written})
         elif not quiet:
             click.echo(f"{_NOTE}{written};")
     elif as_json:
-        print_json({"command": "recipe", "ok": True, "recipe": _plain(known)})
+        print_json({"command": "recipe", "ok": True, "recipe": _plain(recipe_)})
     elif not quiet:
-        print_lines(_summary(known, recipe))
+        print_lines(_summary(recipe_, recipe))
 
 
-def _plain(known: Recipe) -> dict[str, Any]:
+def _plain(recipe: Recipe) -> dict[str, Any]:
     """Return the recipe without the values of its trees and boxes."""
-    data = known.data
+    data = recipe.data
     return {
         "method": data.get("method"),
         "parameters": data.get("parameters", {}),
@@ -70,14 +70,14 @@ def _plain(known: Recipe) -> dict[str, Any]:
         "levels": data.get("levels"),
         "rows": data.get("rows"),
         "columns": [
-            {"name": one["name"], "role": one["role"], "becomes": _becomes(one, known)}
-            for one in data["columns"]
+            {"name": entry["name"], "role": entry["role"], "becomes": _becomes(entry, recipe)}
+            for entry in data["columns"]
         ],
     }
 
 
-def _summary(known: Recipe, path: Path) -> list[tuple[str, str]]:
-    data = known.data
+def _summary(recipe: Recipe, path: Path) -> list[tuple[str, str]]:
+    data = recipe.data
     rows = data.get("rows")
     lines = [
         ("method", " ".join([str(data.get("method", "unknown")), *_parameters(data.get("parameters", {}))])),
@@ -85,7 +85,7 @@ def _summary(known: Recipe, path: Path) -> list[tuple[str, str]]:
     ]
     if isinstance(rows, dict) and {"in", "out", "suppressed"} <= set(rows):
         lines.append(("rows", f"{rows['in']:,} in, {rows['out']:,} out, {rows['suppressed']:,} suppressed"))
-    columns = [(one["name"], f"{one['role']}: {_becomes(one, known)}") for one in data["columns"]]
+    columns = [(entry["name"], f"{entry['role']}: {_becomes(entry, recipe)}") for entry in data["columns"]]
     width = max(len(name) for name, _ in columns)
     lines += [
         ("columns" if at == 0 else "", f"{name.ljust(width)}  {text}")
@@ -95,15 +95,15 @@ def _summary(known: Recipe, path: Path) -> list[tuple[str, str]]:
     return [*lines, ("next", again + (f", or discreet recipe {path} --sql" if "levels" in data else ""))]
 
 
-def _parameters(given: dict[str, Any]) -> list[str]:
+def _parameters(parameters: dict[str, Any]) -> list[str]:
     """Return parameters as text, without empty ones."""
-    found = []
-    for name, value in given.items():
+    texts = []
+    for name, value in parameters.items():
         if isinstance(value, dict):
-            found.append(f"{name}=({', '.join(_parameters(value))})")
+            texts.append(f"{name}=({', '.join(_parameters(value))})")
         elif value is not None:
-            found.append(f"{name}={value}")
-    return [one for one in found if not one.endswith("=()")]
+            texts.append(f"{name}={value}")
+    return [value for value in texts if not value.endswith("=()")]
 
 
 def _guarantee(guarantee: dict[str, Any]) -> str:
@@ -114,22 +114,22 @@ def _guarantee(guarantee: dict[str, Any]) -> str:
     return guarantee_from_dict(guarantee).describe()
 
 
-def _becomes(entry: dict[str, Any], known: Recipe) -> str:
+def _becomes(entry: dict[str, Any], recipe: Recipe) -> str:
     """Return what happens to a column; no value of it is shown."""
     if entry["role"] == "identifier":
         return "replaced by pseudonyms" if entry.get("pseudonym") else "dropped"
     if entry["role"] != "quasi":
         return "as it is"
-    plain = entry.get("hierarchy")
-    kind = "all or nothing" if plain is None else "a tree or cuts, in the private folder"
-    if isinstance(plain, dict):
-        kind = _KINDS.get(str(plain.get("kind", "")), "a tree")
-    if "levels" in known.data:
-        level = known.data["levels"].get(entry["name"], 0)
+    hierarchy = entry.get("hierarchy")
+    kind = "all or nothing" if hierarchy is None else "a tree or cuts, in the private folder"
+    if isinstance(hierarchy, dict):
+        kind = _KINDS.get(str(hierarchy.get("kind", "")), "a tree")
+    if "levels" in recipe.data:
+        level = recipe.data["levels"].get(entry["name"], 0)
         if level == "top":
             return "the same in every row"
         return f"level {level} of {kind}" if level else "as it is"
-    parts = len(known.data.get("cells", {}).get(entry["name"], {}).get("labels", ()))
+    parts = len(recipe.data.get("cells", {}).get(entry["name"], {}).get("labels", ()))
     if not parts:
         return "means of groups, or labels in the private folder"
     return f"one of {parts:,} labels" if parts != 1 else "one label"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
-from discreet.cli import _parse_options as gather
+from discreet.cli import _parse_options as parse
 from discreet.cli._command import Command, in_group
 from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.registry import METHODS
@@ -16,7 +16,7 @@ from discreet.engines.formats import WRITTEN
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
-    from discreet.engines.streams.lines import Source
+    from discreet.engines.streams.lines import RecordSource
     from discreet.publish import StreamCondensation
 
 _GROUP = """\b
@@ -108,7 +108,7 @@ def stream() -> None:
 @click.option(
     "--snapshot-every", type=int, default=10_000, help="Records between two snapshots; 10,000 by default."
 )
-@click.option("--records", type=int, help="Stop after so many records.")
+@click.option("--records", type=int, help="Stop after this many records.")
 @click.option("--idle", type=float, metavar="SECONDS", help="Kafka: stop when nothing came for so long.")
 @click.option(
     "--out", type=options.DATA, metavar="FOLDER", help="Release as many pseudo-records as came, at the end."
@@ -124,36 +124,36 @@ def condense(
     sign: Path | None,
     as_json: bool,
     quiet: bool,
-    **given: Any,
+    **values: Any,
 ) -> None:
     """Read records one batch at a time into the state, and forget them."""
     from discreet.publish.pseudo.stream_running import condense_stream
     from discreet.report.folder import refuse_folder
 
-    _refuse_idle(out, sign, given)
+    _refuse_idle(out, sign, values)
     if out is not None:
         refuse_folder(out, overwrite=overwrite)
-    made, position = _stream(given)
-    source = _source(given, position)
+    condensation, position = _stream(values)
+    source = _source(values, position)
     counts = condense_stream(
-        made,
+        condensation,
         source,
-        state=given["state"],
-        snapshot_every=given["snapshot_every"],
-        records=given["records"],
-        idle=given["idle"],
+        state=values["state"],
+        snapshot_every=values["snapshot_every"],
+        records=values["records"],
+        idle=values["idle"],
     )
-    if not made.__sklearn_is_fitted__():
-        raise gather.mistake("The stream held no record.")
+    if not condensation.__sklearn_is_fitted__():
+        raise parse.mistake("The stream held no record.")
     release = None
     if out is not None:
-        release = made.release()
-        if given["state"] is not None:
-            made.save(given["state"], position=_position(given["state"]))
+        release = condensation.release()
+        if values["state"] is not None:
+            condensation.save(values["state"], position=_position(values["state"]))
         release.write(out, format=out_format, overwrite=overwrite, sign=sign)
-    plain = {"records": counts.records, "skipped": counts.skipped, "snapshots": counts.snapshots}
-    files = [path for path in (given["state"], out) if path is not None]
-    _print("stream condense", made, plain, files, release, as_json=as_json, quiet=quiet)
+    fields = {"records": counts.records, "skipped": counts.skipped, "snapshots": counts.snapshots}
+    files = [path for path in (values["state"], out) if path is not None]
+    _print("stream condense", condensation, fields, files, release, as_json=as_json, quiet=quiet)
 
 
 @stream.command(
@@ -184,11 +184,11 @@ def sample(
     from discreet.core.rng import generator
     from discreet.publish import StreamCondensation
 
-    made = StreamCondensation.load(state)
-    made.rng_ = generator(seed)
-    release = made.release(n)
+    condensation = StreamCondensation.load(state)
+    condensation.rng_ = generator(seed)
+    release = condensation.release(n)
     release.write(out, format=out_format, overwrite=overwrite, sign=sign)
-    _print("stream sample", made, {}, [out], release, as_json=as_json, quiet=quiet)
+    _print("stream sample", condensation, {}, [out], release, as_json=as_json, quiet=quiet)
 
 
 @stream.command(
@@ -209,68 +209,70 @@ def merge(states: tuple[Path, ...], out: Path, as_json: bool, quiet: bool) -> No
     _print("stream merge", first, {}, [out], as_json=as_json, quiet=quiet)
 
 
-def _refuse_idle(out: Path | None, sign: Path | None, given: dict[str, Any]) -> None:
+def _refuse_idle(out: Path | None, sign: Path | None, values: dict[str, Any]) -> None:
     """Refuse options that do not fit together, before anything is read."""
-    if (given["kafka"] is None) != (given["topic"] is None):
-        raise gather.mistake(
+    if (values["kafka"] is None) != (values["topic"] is None):
+        raise parse.mistake(
             "A Kafka topic needs its servers and its name.", "--kafka host:9092 --topic visits"
         )
-    if given["kafka"] is not None and given["from_"] is not None:
-        raise gather.mistake("Read a file or a Kafka topic, not both.")
-    if given["state"] is None and out is None:
-        raise gather.mistake("Say where the state goes, or the pseudo-records.", "--state state.bin")
+    if values["kafka"] is not None and values["from_"] is not None:
+        raise parse.mistake("Read a file or a Kafka topic, not both.")
+    if values["state"] is None and out is None:
+        raise parse.mistake("Say where the state goes, or the pseudo-records.", "--state state.bin")
     if sign is not None and out is None:
-        raise gather.mistake("--sign requires --out.", "--out FOLDER")
-    if given["k"] is not None and given["k_column"] is not None:
-        raise gather.mistake("Give one level for all or a column of levels, not both.")
-    if given["max_k"] is not None and given["k_column"] is None:
-        raise gather.mistake("--max-k requires --k-column.")
+        raise parse.mistake("--sign requires --out.", "--out FOLDER")
+    if values["k"] is not None and values["k_column"] is not None:
+        raise parse.mistake("Give one level for all or a column of levels, not both.")
+    if values["max_k"] is not None and values["k_column"] is None:
+        raise parse.mistake("--max-k requires --k-column.")
 
 
-def _stream(given: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
+def _stream(values: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]:
     """Go on from the state where there is one, or begin; return the saved position as well."""
     from discreet.core.errors import SchemaError
     from discreet.publish import StreamCondensation
 
-    columns = gather.names_in(given["columns"])
-    named = parameters_of(METHODS["stream-condensation"], given, without=_SET_OTHERWISE)
-    named |= {} if given["k"] is None else {"k": given["k"]}
-    state = given["state"]
+    columns = parse.names_in(values["columns"])
+    named = parameters_of(METHODS["stream-condensation"], values, without=_SET_OTHERWISE)
+    named |= {} if values["k"] is None else {"k": values["k"]}
+    state = values["state"]
     if state is not None and state.exists():
-        made = StreamCondensation.load(state)
-        if list(made.columns or ()) != columns:
+        condensation = StreamCondensation.load(state)
+        if list(condensation.columns or ()) != columns:
             raise SchemaError(f"{state} is the state of a stream with other columns.")
-        return made.set_params(**named), dict(made.position_)
-    if given["k"] is None and given["k_column"] is None:
-        raise gather.mistake(
+        return condensation.set_params(**named), dict(condensation.position_)
+    if values["k"] is None and values["k_column"] is None:
+        raise parse.mistake(
             "Say the privacy level: one for all, or the column of each record's own.", "-k 10"
         )
-    allowed = gather.names_in(given["allow_unique"])
-    made = StreamCondensation(**named, columns=columns, allow_unique=allowed, random_state=given["seed"])
-    return made, {}
+    allowed = parse.names_in(values["allow_unique"])
+    condensation = StreamCondensation(
+        **named, columns=columns, allow_unique=allowed, random_state=values["seed"]
+    )
+    return condensation, {}
 
 
-def _source(given: dict[str, Any], position: dict[str, Any]) -> Source:
+def _source(values: dict[str, Any], position: dict[str, Any]) -> RecordSource:
     from discreet.engines.formats import ending, format_named
     from discreet.engines.streams.lines import open_lines
     from discreet.engines.streams.records import Records
 
-    path = given["from_"] or "-"
+    path = values["from_"] or "-"
     is_json = ending(Path(path)) in format_named("jsonl").endings
     records = Records(
-        gather.names_in(given["columns"]),
-        level=given["k_column"],
-        format=given["format_"] or ("jsonl" if is_json else "csv"),
-        delimiter={"\\t": "\t"}.get(given["delimiter"], given["delimiter"]),
-        max_level=given["max_k"],
-        bad="skip" if given["skip_bad"] else "refuse",
+        parse.names_in(values["columns"]),
+        level=values["k_column"],
+        format=values["format_"] or ("jsonl" if is_json else "csv"),
+        delimiter={"\\t": "\t"}.get(values["delimiter"], values["delimiter"]),
+        max_level=values["max_k"],
+        bad="skip" if values["skip_bad"] else "refuse",
     )
-    if given["kafka"] is None:
-        return open_lines(path, records, header=not given["no_header"], position=position)
+    if values["kafka"] is None:
+        return open_lines(path, records, header=not values["no_header"], position=position)
     from discreet.engines.streams.kafka import KafkaSource, consumer_of
 
-    consumer = consumer_of(given["kafka"], given["topic"], given["group"])
-    return KafkaSource(consumer, given["topic"], records, position=position)
+    consumer = consumer_of(values["kafka"], values["topic"], values["group"])
+    return KafkaSource(consumer, values["topic"], records, position=position)
 
 
 def _position(state: Path) -> dict[str, Any]:
@@ -281,7 +283,7 @@ def _position(state: Path) -> dict[str, Any]:
 
 def _print(
     command: str,
-    made: StreamCondensation,
+    condensation: StreamCondensation,
     counts: dict[str, int],
     files: list[Path],
     release: Release | None = None,
@@ -291,21 +293,21 @@ def _print(
 ) -> None:
     from discreet.cli._output import plain_verdict, print_result, verdict_lines
 
-    verdict = made.guarantee.check(made.statistics_)
-    groups = made.statistics_.n_groups
+    verdict = condensation.guarantee.check(condensation.statistics_)
+    groups = condensation.statistics_.n_groups
     written = [str(path) for path in files]
-    plain: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **plain_verdict(verdict),
         "groups": groups,
-        "all_records": made.n_records_,
+        "all_records": condensation.n_records_,
         **counts,
     }
-    plain["cautions"] = [] if release is None else [caution.to_dict() for caution in release.cautions]
+    fields["cautions"] = [] if release is None else [caution.to_dict() for caution in release.cautions]
     read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
     lines = [
         *verdict_lines(verdict),
         ("", "from the sizes and levels of the groups"),
-        ("records", f"{read}{made.n_records_:,} in all, in {groups:,} groups"),
+        ("records", f"{read}{condensation.n_records_:,} in all, in {groups:,} groups"),
         ("written", ", ".join(written)),
     ]
-    print_result(command, plain | {"files": written}, lines, ok=verdict.ok, as_json=as_json, quiet=quiet)
+    print_result(command, fields | {"files": written}, lines, ok=verdict.ok, as_json=as_json, quiet=quiet)

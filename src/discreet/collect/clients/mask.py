@@ -37,14 +37,14 @@ def flip(items: Iterable[int], n_items: int, p: float, q: float) -> list[int]:
     if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
         raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")
     try:
-        own = {index(item) for item in items}
+        basket = {index(item) for item in items}
     except TypeError:
-        own = {-1}
-    if not all(0 <= item < n_items for item in own):
+        basket = {-1}
+    if not all(0 <= item < n_items for item in basket):
         raise ValueError("The items must be whole numbers from 0 up to n_items - 1.")
-    kept = [item for item in own if _SYSTEM.random() < p]
-    false = [item for item in _skipping(n_items, q) if item not in own]
-    return sorted(kept + false)
+    reported = [item for item in basket if _SYSTEM.random() < p]
+    false = [item for item in _skipping(n_items, q) if item not in basket]
+    return sorted(reported + false)
 
 
 def _skipping(n_items: int, q: float) -> Iterable[int]:

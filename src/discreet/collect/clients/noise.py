@@ -68,12 +68,12 @@ def report_category(category: str, categories: Sequence[str], matrix: Sequence[S
     right = len(chances) == len(categories) and all(0 <= chance <= 1 for chance in chances)
     if not right or abs(math.fsum(chances) - 1) > 1e-9:
         raise ValueError("A row of the matrix must hold a probability for every category, which add up to 1.")
-    last = max(place for place, chance in enumerate(chances) if chance > 0)
+    last = max(index for index, chance in enumerate(chances) if chance > 0)
     drawn, reached = _open(), 0.0
-    for place in range(last):
-        reached += chances[place]
+    for index in range(last):
+        reached += chances[index]
         if drawn < reached:
-            return categories[place]
+            return categories[index]
     return categories[last]
 
 
@@ -90,7 +90,7 @@ def report_unary(category: str, categories: Sequence[str], p: float, q: float) -
     _require_once(categories)
     if not (0 <= p <= 1 and 0 <= q <= 1) or abs(p + q - 1) < 1e-12:
         raise ValueError("p and q must lie in [0, 1], and p + q must not be 1.")
-    return {one: _open() < p if one == category else _open() >= q for one in categories}
+    return {other: _open() < p if other == category else _open() >= q for other in categories}
 
 
 def _finite(value: float) -> float:

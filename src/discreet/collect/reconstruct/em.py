@@ -1,20 +1,39 @@
-"""Expectation maximization: the step that Bayes' rule and EM share, repeated until convergence, for many counts."""
+"""Expectation maximization over one or several axes: a matrix of the noise for each, and the step of Bayes and EM."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from discreet.collect.noise import Noise
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.core.errors import InputError
 
 Stop = Literal["change", "chi2", "likelihood"]
 TOLERANCES: dict[str, float] = {"change": 1e-3, "chi2": 1e-3, "likelihood": 1e-6}
 """The default tolerance of each rule: what came nearest to the truth on plateaus and triangles."""
 TINY = 1e-300
-_SURE = 0.95
+_CONFIDENCE = 0.95
+_CHUNK = 4096
+_UNLIKELY = 1e-9
+"""How seldom the noise may carry any of all values so far that they are refused."""
+
+
+class NotConvergedWarning(UserWarning):
+    """A reconstruction stopped at the number of steps allowed; the best result so far is returned."""
+
+
+def warn_not_converged(max_steps: int) -> None:
+    """Warn the caller of a method that its reconstruction stopped too early."""
+    warnings.warn(
+        f"The reconstruction did not settle within {max_steps} steps; the best result so far is returned.",
+        NotConvergedWarning,
+        stacklevel=3,
+    )
 
 
 @dataclass(frozen=True)
@@ -24,6 +43,11 @@ class Rule:
     stop: Stop
     tolerance: float
     max_steps: int
+
+    @classmethod
+    def of(cls, stop: Stop, tolerance: float | None, max_steps: int) -> Rule:
+        """Return a rule; without a tolerance it has its own."""
+        return cls(stop, TOLERANCES[stop] if tolerance is None else tolerance, max_steps)
 
     def settled(self, old: FloatArray, new: FloatArray, gains: FloatArray, n: FloatArray) -> BoolArray:
         """Return for every row of shares whether the last step was small enough."""
@@ -36,7 +60,7 @@ class Rule:
         positive = old > TINY
         moved = np.where(positive, (new - old) ** 2 / np.where(positive, old, 1.0), 0.0).sum(axis=1)
         freedom = np.maximum(positive.sum(axis=1) - 1, 1)
-        return np.asarray(n * moved < self.tolerance * chdtri(freedom, 1 - _SURE))
+        return np.asarray(n * moved < self.tolerance * chdtri(freedom, 1 - _CONFIDENCE))
 
 
 @dataclass(frozen=True)
@@ -53,8 +77,10 @@ def run_em(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> EMR
     """Run EM from even shares, for every row of counts.
 
     ``counts`` has a first axis for the runs and then an axis of bins for each matrix of ``chances``, which leads from
-    the cells of that axis to its bins; several matrices are applied axis by axis, as their product would be.
+    the cells of that axis to its bins; several matrices are applied axis by axis, as their product would be. A step
+    costs the product of bins and cells of each axis, times the size of the others. The likelihood never falls.
     """
+    counts, chances = _filled(counts, chances)
     cells = [matrix.shape[1] for matrix in chances]
     shares = np.full((len(counts), *cells), 1 / np.prod(cells))
     steps = np.zeros(len(counts), np.int64)
@@ -68,7 +94,7 @@ def run_em(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> EMR
     before[watched] = _likelihoods(counts[watched], expected[watched])
     trace: list[float] = []
     for _ in range(rule.max_steps):
-        here, whole = counts[active], n[active]
+        here, totals = counts[active], n[active]
         fresh = shares[active] * _along(here / expected, back)
         fresh /= fresh.reshape(active.size, -1).sum(axis=1).reshape(-1, *[1] * len(cells))
         expected = np.maximum(_along(fresh, chances), TINY)
@@ -78,7 +104,7 @@ def run_em(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> EMR
         if active[0] == 0:
             trace.append(float(reached[0]))
         old, new = (array.reshape(active.size, -1) for array in (shares[active], fresh))
-        done = rule.settled(old, new, reached - before, whole)
+        done = rule.settled(old, new, reached - before, totals)
         shares[active] = fresh
         steps[active] += 1
         converged[active] = done
@@ -86,6 +112,17 @@ def run_em(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> EMR
         if not active.size:
             break
     return EMResult(shares, steps, converged, np.array(trace))
+
+
+def _filled(counts: FloatArray, chances: Sequence[FloatArray]) -> tuple[FloatArray, list[FloatArray]]:
+    """Leave out the bins of each axis that no run has a value in: they add nothing to the likelihood."""
+    matrices = []
+    for axis, matrix in enumerate(chances, start=1):
+        others = tuple(other for other in range(counts.ndim) if other != axis)
+        filled = counts.any(axis=others)
+        counts = counts.compress(filled, axis=axis)
+        matrices.append(matrix[filled])
+    return counts, matrices
 
 
 def _along(array: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:
@@ -97,3 +134,66 @@ def _along(array: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:
 
 def _likelihoods(counts: FloatArray, expected: FloatArray) -> FloatArray:
     return np.asarray((counts * np.log(expected)).reshape(len(counts), -1).sum(axis=1))
+
+
+def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool = True) -> FloatArray:
+    """Return a row for every bin and a column for every interval, both described by their edges.
+
+    Exactly, the noise is averaged over the interval and summed over the bin. The integral of its ``cdf`` up to d is
+    max(d, 0) and a tail that is the same on both sides; taking the two apart keeps far chances from being lost in
+    rounding. Otherwise, as in the first paper, it is the density between their middles; but bins that bounded noise
+    reaches from no middle get the exact probabilities.
+    """
+    chances = np.empty((bins.size - 1, edges.size - 1))
+    for start in range(0, bins.size - 1, _CHUNK):
+        ends = bins[start : start + _CHUNK + 1]
+        tails = noise.area(-np.abs(ends[:, None] - edges[None, :]))
+        corners = tails[1:, :-1] - tails[:-1, :-1] - tails[1:, 1:] + tails[:-1, 1:] + _shared(ends, edges)
+        chances[start : start + _CHUNK] = np.maximum(corners / np.diff(edges), 0.0)
+    if exact:
+        return chances
+    widths, middles = np.diff(bins), (bins[1:] + bins[:-1]) / 2
+    between = noise.pdf(middles[:, None] - (edges[1:] + edges[:-1]) / 2) * widths[:, None]
+    unreached = between.sum(axis=1) <= 0
+    between[unreached] = chances[unreached]
+    return between
+
+
+def reached(noise: Noise, bins: FloatArray, edges: FloatArray, chances: FloatArray, n: int) -> BoolArray:
+    """Return for every bin whether the noise could have carried a value of the intervals there.
+
+    A bin so far out that no value of n would be found there but once in a thousand million times is not reached.
+    """
+    away = np.maximum(np.maximum(edges[0] - bins[1:], bins[:-1] - edges[-1]), 0.0)
+    return np.asarray((chances.sum(axis=1) > TINY) & (noise.cdf(-away) * n > _UNLIKELY))
+
+
+def within_reach(
+    counts: FloatArray, inside: BoolArray, n: int, *, axis: int = 0, column: str | None = None
+) -> FloatArray:
+    """Return counts along an axis; those that rounding took just beyond the reached bins go to the last of these.
+
+    Counts farther out are refused: the noise or the range is not the one that was used.
+    """
+    moved = np.moveaxis(counts, axis, 0).copy()
+    bins = np.flatnonzero(inside)
+    if bins.size:
+        first, last = bins[0], bins[-1]
+        for end, beyond in ((first, first - 1), (last, last + 1)):
+            if 0 <= beyond < len(moved):
+                moved[end] += moved[beyond]
+                moved[beyond] = 0
+    lost = int(moved[~inside].sum())
+    if lost:
+        values = f"{lost} of {n} noisy values" if column is None else f"{lost} noisy values of '{column}'"
+        raise InputError(
+            f"{values} lie where no value of the stated range could have been carried by the noise: the range or the "
+            "noise is not the one that was used."
+        )
+    return np.moveaxis(moved, 0, axis)
+
+
+def _shared(bins: FloatArray, edges: FloatArray) -> FloatArray:
+    """Return the share of every interval that is in each bin."""
+    upper = np.minimum(bins[1:, None], edges[None, 1:])
+    return np.asarray(np.maximum(upper - np.maximum(bins[:-1, None], edges[None, :-1]), 0.0))

@@ -12,12 +12,19 @@ from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.category_estimates import codes_of
 from discreet.collect.frames import frame_of
 from discreet.collect.randomized_response import RandomizedResponse
-from discreet.collect.reconstruct.em import TOLERANCES, Rule, Stop, run_em
-from discreet.collect.reconstruct.histogram import FARTHEST
-from discreet.collect.reconstruct.joint_density import Axis, JointDensity
-from discreet.collect.reconstruct.joint_histogram import JointHistogram
-from discreet.collect.reconstruct.likelihood import likelihood, reached
-from discreet.collect.reconstruct.reconstruction import Edges, warn_not_converged, within_reach
+from discreet.collect.reconstruct.density import Axis, JointDensity
+from discreet.collect.reconstruct.em import (
+    TOLERANCES,
+    Rule,
+    Stop,
+    likelihood,
+    reached,
+    run_em,
+    warn_not_converged,
+    within_reach,
+)
+from discreet.collect.reconstruct.histogram import FARTHEST, JointHistogram
+from discreet.collect.reconstruct.reconstruction import Edges
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
@@ -101,10 +108,10 @@ class JointReconstruction:
         for axis, width in zip(axes, widths, strict=True):
             channel = self.channels[axis.name]
             if isinstance(channel, RandomizedResponse):
-                places.append(codes_of(columns[axis.name], channel.categories, shown=axis.name))
+                places.append(codes_of(columns[axis.name], channel.categories, column=axis.name))
             else:
                 places.append(_placed(columns[axis.name], width, axis.name))
-        if len({one.size for one in places}) > 1:
+        if len({bins.size for bins in places}) > 1:
             raise InputError("The columns are not of the same length.")
         return JointHistogram.of(tuple(axis.name for axis in axes), widths, places)
 
@@ -119,12 +126,11 @@ class JointReconstruction:
             raise InputError(f"{counted.n} noisy rows cannot distinguish {cells} cells; use fewer intervals.")
         counts = counted.counts.astype(np.float64)
         chances = []
-        for place, axis in enumerate(axes):
-            matrix, inside = self._chances(axis, counted, place)
-            counts, filled = _within(counts, inside, place, axis.name)
-            chances.append(matrix[filled])
-        tolerance = TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
-        result = run_em(counts[None], chances, Rule(self.stop, tolerance, self.max_steps))
+        for index, axis in enumerate(axes):
+            matrix, inside = self._chances(axis, counted, index)
+            counts = within_reach(counts, inside, counted.n, axis=index, column=axis.name)
+            chances.append(matrix)
+        result = run_em(counts[None], chances, Rule.of(self.stop, self.tolerance, self.max_steps))
         converged = bool(result.converged[0])
         if not converged:
             warn_not_converged(self.max_steps)
@@ -162,13 +168,13 @@ class JointReconstruction:
             widths.append(min(interval, channel.noise.spread / _BINS_PER_SPREAD[len(axes)]))
         return tuple(widths)
 
-    def _chances(self, axis: Axis, counted: JointHistogram, place: int) -> tuple[FloatArray, BoolArray]:
+    def _chances(self, axis: Axis, counted: JointHistogram, index: int) -> tuple[FloatArray, BoolArray]:
         """Return the probabilities from the cells of an axis to its bins, and which bins can be reached at all."""
-        channel, size, first = self.channels[axis.name], counted.counts.shape[place], counted.first[place]
+        channel, size, first = self.channels[axis.name], counted.counts.shape[index], counted.first[index]
         if axis.edges is None or isinstance(channel, RandomizedResponse):
             matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]
             return matrix[first : first + size], np.ones(size, np.bool_)
-        bins = (first + np.arange(size + 1)) * counted.widths[place]
+        bins = (first + np.arange(size + 1)) * counted.widths[index]
         chances = likelihood(channel.noise, bins, axis.edges)
         return chances, reached(channel.noise, bins, axis.edges, chances, counted.n)
 
@@ -183,15 +189,15 @@ class JointReconstruction:
 def _columns(noisy: Any, names: list[str]) -> dict[str, Any]:
     """Return the named columns of a mapping or a frame."""
     if isinstance(noisy, Mapping):
-        found, present = dict(noisy), list(noisy)
+        columns, present = dict(noisy), list(noisy)
     else:
         frame = frame_of(noisy)
         present = frame.columns
-        found = {name: frame.get_column(name) for name in names if name in present}
+        columns = {name: frame.get_column(name) for name in names if name in present}
     missing = [name for name in names if name not in present]
     if missing:
         raise SchemaError(f"The rows have no column {', '.join(repr(name) for name in missing)}.")
-    return found
+    return columns
 
 
 def _placed(values: Any, width: float, name: str) -> IntArray:
@@ -202,16 +208,3 @@ def _placed(values: Any, width: float, name: str) -> IntArray:
     if numbers.size and float(np.abs(numbers).max()) / width >= FARTHEST:
         raise InputError(f"The noisy values of '{name}' lie too far out; look for outliers.")
     return np.floor(numbers / width).astype(np.int64)
-
-
-def _within(counts: FloatArray, inside: BoolArray, place: int, name: str) -> tuple[FloatArray, IntArray]:
-    """Keep the bins of an axis that hold rows; rows a rounding beyond the noise's reach go to the last bin within."""
-    moved = within_reach(np.moveaxis(counts, place, 0), inside)
-    lost = int(moved[~inside].sum())
-    if lost:
-        raise InputError(
-            f"{lost} noisy values of '{name}' lie where no value of the stated range could have been carried by the "
-            "noise: the range or the noise is not the one that was used."
-        )
-    filled = np.flatnonzero(moved.reshape(len(moved), -1).sum(axis=1))
-    return np.moveaxis(moved[filled], 0, place), filled

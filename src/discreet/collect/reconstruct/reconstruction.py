@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -11,10 +10,18 @@ import numpy as np
 
 from discreet.collect.noise import Noise
 from discreet.collect.reconstruct.density import Density
-from discreet.collect.reconstruct.em import TOLERANCES, EMResult, Rule, Stop, run_em
+from discreet.collect.reconstruct.em import (
+    TOLERANCES,
+    Rule,
+    Stop,
+    likelihood,
+    reached,
+    run_em,
+    warn_not_converged,
+    within_reach,
+)
 from discreet.collect.reconstruct.histogram import Histogram
-from discreet.collect.reconstruct.likelihood import likelihood, reached
-from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import (
@@ -36,19 +43,6 @@ _COARSE, _EMPTY = 60, 1e-3
 _MOST_INTERVALS = 1_000
 _MOST_CHANCES = 100_000_000
 """The most bins times intervals that are worked with; wider bins are taken beyond."""
-
-
-class NotConvergedWarning(UserWarning):
-    """A reconstruction stopped at the number of steps allowed; the best result so far is returned."""
-
-
-def warn_not_converged(max_steps: int) -> None:
-    """Warn the caller of a method that its reconstruction stopped too early."""
-    warnings.warn(
-        f"The reconstruction did not settle within {max_steps} steps; the best result so far is returned.",
-        NotConvergedWarning,
-        stacklevel=3,
-    )
 
 
 class Edges:
@@ -160,7 +154,7 @@ class Reconstruction:
             The confidence of a pointwise band around the shares. The noisy values are drawn again and again and
             reconstructed with far more steps, which smooth less: how much those vary, and how far they are from what
             was found, makes the band. Detail that strong noise has wiped out altogether is beyond it: the edges of a
-            sharp shape behind Gaussian noise as wide as the range are covered less often than promised.
+            sharp shape behind Gaussian noise as wide as the range are covered less often than stated.
         resamples, random_state
             How often, and the seed.
         """
@@ -176,52 +170,40 @@ class Reconstruction:
         counted = _thinned(counted, edges.size - 1)
         chances = likelihood(self.noise, counted.edges, edges, exact=self.method == "em")
         counts = self._possible(counted, edges, chances)
-        result = self._maximized(counts[None, :], chances, Rule(self.stop, self._tolerance, self.max_steps))
+        result = run_em(counts[None], [chances], self._rule)
         if not result.converged[0]:
             warn_not_converged(self.max_steps)
-        found = Density(
+        density = Density(
             edges, result.shares[0], counted.n, int(result.steps[0]), bool(result.converged[0]), result.trace
         )
         if band is None:
-            return found
-        return self._with_band(found, counted, band, resamples, generator(random_state, owner=self))
+            return density
+        return self._with_band(density, counted, band, resamples, generator(random_state, owner=self))
 
     def _possible(self, counted: Histogram, edges: FloatArray, chances: FloatArray) -> FloatArray:
-        """Return the counts; those that rounding took just beyond bounded noise go to the last bin within its reach."""
+        """Return the counts of the bins that the noise can reach."""
         inside = reached(self.noise, counted.edges, edges, chances, counted.n)
-        counts = within_reach(counted.counts.astype(np.float64), inside)
-        lost = int(counts[~inside].sum())
-        if lost:
-            raise InputError(
-                f"{lost} of {counted.n} noisy values lie where no value of the stated range could have been carried "
-                "by the noise: the range or the noise is not the one that was used."
-            )
-        return counts
-
-    def _maximized(self, counts: FloatArray, chances: FloatArray, rule: Rule) -> EMResult:
-        """Repeat the step on the bins that hold any value."""
-        seen = counts.any(axis=0)
-        return run_em(counts[:, seen], [chances[seen]], rule)
+        return within_reach(counted.counts.astype(np.float64), inside, counted.n)
 
     def _with_band(
-        self, found: Density, counted: Histogram, band: float, resamples: int, rng: np.random.Generator
+        self, density: Density, counted: Histogram, band: float, resamples: int, rng: np.random.Generator
     ) -> Density:
         """Draw the counts again, reconstruct them with less smoothing, and measure how far apart the results are."""
         from scipy.special import ndtri
 
         coarse = counted.coarser(_BAND_BINS)
-        chances = likelihood(self.noise, coarse.edges, found.edges)
-        counts = self._possible(coarse, found.edges, chances)
+        chances = likelihood(self.noise, coarse.edges, density.edges)
+        counts = self._possible(coarse, density.edges, chances)
         drawn = rng.multinomial(coarse.n, counts / counts.sum(), resamples).astype(np.float64)
-        rule = Rule(self.stop, self._tolerance / _BAND_FINER, _BAND_STEPS)
-        finer = self._maximized(np.vstack([counts, drawn]), chances, rule).shares
-        away = ndtri((1 + band) / 2) * np.hypot(finer[1:].std(axis=0), finer[0] - found.shares)
-        lower, upper = (np.clip(found.shares + side * away, 0.0, 1.0) for side in (-1, 1))
-        return replace(found, lower=np.where(lower * coarse.n < 1, 0.0, lower), upper=upper)
+        rule = Rule(self.stop, self._rule.tolerance / _BAND_FINER, _BAND_STEPS)
+        finer = run_em(np.vstack([counts, drawn]), [chances], rule).shares
+        away = ndtri((1 + band) / 2) * np.hypot(finer[1:].std(axis=0), finer[0] - density.shares)
+        lower, upper = (np.clip(density.shares + side * away, 0.0, 1.0) for side in (-1, 1))
+        return replace(density, lower=np.where(lower * coarse.n < 1, 0.0, lower), upper=upper)
 
     @property
-    def _tolerance(self) -> float:
-        return TOLERANCES[self.stop] if self.tolerance is None else self.tolerance
+    def _rule(self) -> Rule:
+        return Rule.of(self.stop, self.tolerance, self.max_steps)
 
     def _edges(self, counted: Histogram) -> FloatArray:
         """Return the edges of the intervals, over the range that is known or found."""
@@ -247,9 +229,8 @@ class Reconstruction:
         edges = np.linspace(low, high, _COARSE + 1)
         coarse = _thinned(counted, _COARSE)
         chances = likelihood(self.noise, coarse.edges, edges)
-        rule = Rule(self.stop, self._tolerance, self.max_steps)
         counts = self._possible(coarse, edges, chances)
-        summed = np.cumsum(self._maximized(counts[None, :], chances, rule).shares[0])
+        summed = np.cumsum(run_em(counts[None], [chances], self._rule).shares[0])
         least, most = np.searchsorted(summed, [_EMPTY, 1 - _EMPTY])
         return float(edges[max(least - 1, 0)]), float(edges[min(most + 2, _COARSE)])
 
@@ -272,19 +253,6 @@ class Reconstruction:
             raise ParameterError(
                 "Pass either the edges of the 'intervals' or 'low' and 'high' to Reconstruction."
             )
-
-
-def within_reach(counts: FloatArray, inside: BoolArray) -> FloatArray:
-    """Move counts along the first axis from just beyond the reached bins to the last of these."""
-    counts = counts.copy()
-    places = np.flatnonzero(inside)
-    if places.size:
-        first, last = places[0], places[-1]
-        for end, beyond in ((first, first - 1), (last, last + 1)):
-            if 0 <= beyond < len(counts):
-                counts[end] += counts[beyond]
-                counts[beyond] = 0
-    return counts
 
 
 def _thinned(counted: Histogram, intervals: int) -> Histogram:

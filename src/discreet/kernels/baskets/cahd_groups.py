@@ -66,31 +66,31 @@ def _form(
     links[0], links[1] = np.arange(-1, n + 1), np.arange(1, n + 3)
     group = np.full(n, -1, np.int32)
     left = np.diff(item_start)
-    wanted, used = np.zeros(n_items, np.bool_), np.zeros(m, np.int32)
+    is_held, used = np.zeros(n_items, np.bool_), np.zeros(m, np.int32)
     before, after = np.empty(window, np.int32), np.empty(window + m + p, np.int32)
     chosen = np.empty(p, np.int32)
     jumps = (np.arange(1, item_places.size + 1), np.arange(1, free.size + 1))
     n_groups, rolled_back, remaining, stamp = 0, 0, n, np.int32(0)
-    for place in visits:
-        if group[place] >= 0 or start[place] == start[place + 1]:
+    for position in visits:
+        if group[position] >= 0 or start[position] == start[position + 1]:
             continue
-        turn = turns[place] if turns.size else -1
+        turn = turns[position] if turns.size else -1
         n_before, n_after, stamp = _neighbors(
-            place, links, before, after, window, p, turn, start, codes, used, stamp
+            position, links, before, after, window, p, turn, start, codes, used, stamp
         )
         if n_before + n_after < p - 1:
             n_after = _step_over(
-                place, after, n_after, p - 1 - n_before,
+                position, after, n_after, p - 1 - n_before,
                 group, start, codes, used, stamp, item_start, item_places, free, jumps,
             )  # fmt: skip
         if n_before + n_after < p - 1:
             continue
-        chosen[0] = place
+        chosen[0] = position
         if turns.size:
             put(chosen, 1, before[:n_before])
             put(chosen, n_before + 1, after[: p - 1 - n_before])
         else:
-            _most_alike(before[:n_before], after[:n_after], order, indptr, items, wanted, chosen)
+            _most_alike(before[:n_before], after[:n_after], order, indptr, items, is_held, chosen)
         if not _take(chosen, start, codes, left, remaining):
             rolled_back += 1
             continue
@@ -105,47 +105,47 @@ def _form(
 
 # A new stamp clears all marks at once: a sensitive item is used where its mark equals the stamp.
 @compiled
-def _neighbors(place, links, before, after, window, p, turn, start, codes, used, stamp):
+def _neighbors(position, links, before, after, window, p, turn, start, codes, used, stamp):
     """Collect the neighbors of a place on both sides; return how many there are, and the stamp of what they use.
 
     With a turn, that many before it and the rest after it; where one side has too few, more on the other.
     """
     stamp += 1
-    use(place, start, codes, used, stamp)
+    use(position, start, codes, used, stamp)
     if turn < 0:
-        n_before = _walk(place, links[0], before, window, window, start, codes, used, stamp)
-        n_after = _walk(place, links[1], after, window, window, start, codes, used, stamp)
+        n_before = _walk(position, links[0], before, window, window, start, codes, used, stamp)
+        n_after = _walk(position, links[1], after, window, window, start, codes, used, stamp)
         return n_before, n_after, stamp
-    n_before = _walk(place, links[0], before, turn, window, start, codes, used, stamp)
-    n_after = _walk(place, links[1], after, p - 1 - n_before, window, start, codes, used, stamp)
+    n_before = _walk(position, links[0], before, turn, window, start, codes, used, stamp)
+    n_after = _walk(position, links[1], after, p - 1 - n_before, window, start, codes, used, stamp)
     if n_before + n_after < p - 1:
         stamp += 1
-        use(place, start, codes, used, stamp)
-        n_after = _walk(place, links[1], after, p - 1 - turn, window, start, codes, used, stamp)
-        n_before = _walk(place, links[0], before, p - 1 - n_after, window, start, codes, used, stamp)
+        use(position, start, codes, used, stamp)
+        n_after = _walk(position, links[1], after, p - 1 - turn, window, start, codes, used, stamp)
+        n_before = _walk(position, links[0], before, p - 1 - n_after, window, start, codes, used, stamp)
     return n_before, n_after, stamp
 
 
 @compiled
-def use(place, start, codes, used, stamp):
+def use(position, start, codes, used, stamp):
     """Stamp the sensitive values of a place as used."""
-    for entry in range(start[place], start[place + 1]):
+    for entry in range(start[position], start[position + 1]):
         used[codes[entry]] = stamp
 
 
 @compiled
-def conflicts(place, start, codes, used, stamp):
+def conflicts(position, start, codes, used, stamp):
     """Return whether a place holds a sensitive value with the stamp."""
-    for entry in range(start[place], start[place + 1]):  # noqa: SIM110  # compiled
+    for entry in range(start[position], start[position + 1]):  # noqa: SIM110  # compiled
         if used[codes[entry]] == stamp:
             return True
     return False
 
 
 @compiled
-def _walk(place, link, neighbors, most, window, start, codes, used, stamp):
+def _walk(position, link, neighbors, most, window, start, codes, used, stamp):
     """Collect the nearest ungrouped places on one side that conflict with nothing collected; return their number."""
-    size, looks, at = 0, 0, link[place + 1]
+    size, looks, at = 0, 0, link[position + 1]
     while size < most and 0 < at < link.size - 1 and looks < _LOOKS * window:
         looks += 1
         if not conflicts(at - 1, start, codes, used, stamp):
@@ -162,11 +162,11 @@ def _walk(place, link, neighbors, most, window, start, codes, used, stamp):
 # own items are stamped.
 @compiled
 def _step_over(
-    place, after, size, enough, group, start, codes, used, stamp, item_start, item_places, free, jumps
+    position, after, size, enough, group, start, codes, used, stamp, item_start, item_places, free, jumps
 ):
     """Go on behind a long run of conflicting places: with places without sensitive items, then one of each item."""
-    last = after[size - 1] if size else place
-    at = _ungrouped(_behind(free, 0, free.size, place), free.size, free, group, jumps[1])
+    last = after[size - 1] if size else position
+    at = _ungrouped(_behind(free, 0, free.size, position), free.size, free, group, jumps[1])
     while size < enough and at < free.size:
         if free[at] > last:
             after[size] = free[at]
@@ -176,7 +176,7 @@ def _step_over(
         if size >= enough:
             break
         end = item_start[item + 1]
-        first = _behind(item_places, item_start[item], end, place)
+        first = _behind(item_places, item_start[item], end, position)
         at, tries = _ungrouped(first, end, item_places, group, jumps[0]), 0
         while used[item] != stamp and at < end and tries < _TRIES:
             tries += 1
@@ -189,11 +189,11 @@ def _step_over(
 
 
 @compiled
-def _behind(places, low, high, place):
+def _behind(places, low, high, position):
     """Find the first entry, of those from low to high, whose place comes after a place."""
     while low < high:
         middle = (low + high) // 2
-        if places[middle] <= place:
+        if places[middle] <= position:
             low = middle + 1
         else:
             high = middle
@@ -216,26 +216,26 @@ def _ungrouped(at, end, places, group, jump):
 
 
 @compiled
-def _most_alike(before, after, order, indptr, items, wanted, chosen):
+def _most_alike(before, after, order, indptr, items, is_held, chosen):
     """Fill all but the first place of a group with those most similar to the first."""
     basket = order[chosen[0]]
     for entry in range(indptr[basket], indptr[basket + 1]):
-        wanted[items[entry]] = True
-    like_before = _likeness(before, order, indptr, items, wanted)
-    like_after = _likeness(after, order, indptr, items, wanted)
+        is_held[items[entry]] = True
+    like_before = _likeness(before, order, indptr, items, is_held)
+    like_after = _likeness(after, order, indptr, items, is_held)
     for entry in range(indptr[basket], indptr[basket + 1]):
-        wanted[items[entry]] = False
+        is_held[items[entry]] = False
     _choose(before, like_before, after, like_after, indptr[basket + 1] - indptr[basket], chosen)
 
 
 @compiled
-def _likeness(places, order, indptr, items, wanted):
+def _likeness(places, order, indptr, items, is_held):
     """Count the wanted items of the basket at every place."""
     likeness = np.zeros(places.size, np.int32)
     for at in range(places.size):
         basket = order[places[at]]
         for entry in range(indptr[basket], indptr[basket + 1]):
-            likeness[at] += wanted[items[entry]]
+            likeness[at] += is_held[items[entry]]
     return likeness
 
 
@@ -271,12 +271,12 @@ def _choose(before, like_before, after, like_after, highest, chosen):
 def _take(chosen, start, codes, left, remaining):
     """Take a group's sensitive items out of what is left, unless the rest could then keep the degree no more."""
     p = chosen.size
-    for place in chosen:
-        for entry in range(start[place], start[place + 1]):
+    for position in chosen:
+        for entry in range(start[position], start[position + 1]):
             left[codes[entry]] -= 1
     if left.size == 0 or left.max() * p <= remaining - p:
         return True
-    for place in chosen:
-        for entry in range(start[place], start[place + 1]):
+    for position in chosen:
+        for entry in range(start[position], start[position + 1]):
             left[codes[entry]] += 1
     return False

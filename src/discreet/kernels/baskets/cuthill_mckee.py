@@ -133,7 +133,7 @@ def _add_united(block, indptr, items, degree, start, stop):
 def _reverse_cuthill_mckee(row_start, row_items, item_start, item_rows):
     """Order rows that are numbered by ascending degree, so that the least number has the least degree."""
     n = row_start.size - 1
-    seen = np.zeros(n, np.int32)
+    visited = np.zeros(n, np.int32)
     used = np.zeros(item_start.size - 1, np.int32)
     order, tried = np.empty(n, np.int32), np.empty(n, np.int32)
     marks = np.zeros(n // 64 + 1, np.uint64)
@@ -143,11 +143,11 @@ def _reverse_cuthill_mckee(row_start, row_items, item_start, item_rows):
         if done[first] or row_start[first + 1] == row_start[first]:
             continue
         start, stamp = _peripheral(
-            first, row_start, row_items, item_start, item_rows, seen, used, stamp, tried, marks
+            first, row_start, row_items, item_start, item_rows, visited, used, stamp, tried, marks
         )
         stamp += 1
         end, _, _ = _search(
-            start, row_start, row_items, item_start, item_rows, seen, used, stamp, order, size, marks
+            start, row_start, row_items, item_start, item_rows, visited, used, stamp, order, size, marks
         )
         for at in range(size, end):
             done[order[at]] = True
@@ -161,17 +161,17 @@ def _reverse_cuthill_mckee(row_start, row_items, item_start, item_rows):
 
 
 @compiled
-def _peripheral(row, row_start, row_items, item_start, item_rows, seen, used, stamp, tried, marks):
+def _peripheral(row, row_start, row_items, item_start, item_rows, visited, used, stamp, tried, marks):
     """Find a row from which the component is deep (George & Liu): go to the farthest level while that goes deeper."""
     stamp += 1
     end, level, depth = _search(
-        row, row_start, row_items, item_start, item_rows, seen, used, stamp, tried, 0, marks
+        row, row_start, row_items, item_start, item_rows, visited, used, stamp, tried, 0, marks
     )
     while True:
         far = tried[level:end].min()
         stamp += 1
         end, level, deeper = _search(
-            far, row_start, row_items, item_start, item_rows, seen, used, stamp, tried, 0, marks
+            far, row_start, row_items, item_start, item_rows, visited, used, stamp, tried, 0, marks
         )
         if deeper <= depth:
             return row, stamp
@@ -179,9 +179,9 @@ def _peripheral(row, row_start, row_items, item_start, item_rows, seen, used, st
 
 
 @compiled
-def _search(start, row_start, row_items, item_start, item_rows, seen, used, stamp, order, size, marks):
+def _search(start, row_start, row_items, item_start, item_rows, visited, used, stamp, order, size, marks):
     """Write the Cuthill–McKee order of a component from ``size`` on; return its end, its last level and its depth."""
-    seen[start] = stamp
+    visited[start] = stamp
     order[size] = start
     head, tail, level, depth = size, size + 1, size, 0
     level_end = tail
@@ -200,8 +200,8 @@ def _search(start, row_start, row_items, item_start, item_rows, seen, used, stam
             used[item] = stamp
             for position in range(item_start[item], item_start[item + 1]):
                 other = item_rows[position]
-                if seen[other] != stamp:
-                    seen[other] = stamp
+                if visited[other] != stamp:
+                    visited[other] = stamp
                     order[tail] = other
                     tail += 1
         _sort(order[begin:tail], marks)

@@ -39,14 +39,14 @@ def encode(
     indptr: NDArray[np.int64], numbers: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """Turn numbers from 0 on into codes, in place: the distinct numbers, and rows in order without repetition."""
-    seen = np.zeros(int(numbers.max()) + 1 if numbers.size else 0, np.bool_)
-    in_threads(lambda start, stop: _mark(numbers, seen, start, stop), numbers.size)
-    code = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    present = np.zeros(int(numbers.max()) + 1 if numbers.size else 0, np.bool_)
+    in_threads(lambda start, stop: _mark(numbers, present, start, stop), numbers.size)
+    code = np.cumsum(present, dtype=np.int32) - np.int32(1)
     size = indptr.size - 1
     repeated = sum(in_threads(lambda start, stop: _code(indptr, numbers, code, start, stop), size))
     if repeated:
         indptr, numbers = _without_repetition(indptr, numbers)
-    return np.flatnonzero(seen), indptr, numbers
+    return np.flatnonzero(present), indptr, numbers
 
 
 def spell(
@@ -190,9 +190,9 @@ def _parse(data, cuts, offsets, indptr, numbers, high, low, start, stop):
 
 
 @compiled
-def _mark(numbers, seen, start, stop):
+def _mark(numbers, present, start, stop):
     for position in range(start, stop):
-        seen[numbers[position]] = True
+        present[numbers[position]] = True
 
 
 # A row that is in order already, as in most files, is scanned and not sorted.

@@ -33,9 +33,9 @@ def shifted(rows: NDArray[np.uint64], by: NDArray[np.uint64]) -> NDArray[np.uint
     return target
 
 
-def add_blocks(one: NDArray[np.uint64], other: NDArray[np.uint64], target: NDArray[np.uint64]) -> None:
+def add_blocks(first: NDArray[np.uint64], other: NDArray[np.uint64], target: NDArray[np.uint64]) -> None:
     """Write the XOR of two arrays of blocks of 128 bits to a part of a larger array."""
-    _add_blocks(one, other, target)
+    _add_blocks(first, other, target)
 
 
 _LANES = 8

@@ -51,7 +51,7 @@ def bin_counts(bins, labels, rows, column, n_bins, n_classes):
 @compiled
 def deal(bins, labels, rows, column, upto, codes):
     """Assign a place to every row: the rows of a bin and class, in order, up to ``upto[bin, class, place]``."""
-    seen = np.zeros(upto.shape[:2], np.int64)
+    n_dealt = np.zeros(upto.shape[:2], np.int64)
     interval = np.zeros(upto.shape[:2], np.int64)
     last = upto.shape[2] - 1
     for at in range(rows.size):
@@ -59,10 +59,10 @@ def deal(bins, labels, rows, column, upto, codes):
         cell = bins[row, column]
         label = labels[row]
         here = interval[cell, label]
-        while here < last and seen[cell, label] >= upto[cell, label, here]:
+        while here < last and n_dealt[cell, label] >= upto[cell, label, here]:
             here += 1
         interval[cell, label] = here
-        seen[cell, label] += 1
+        n_dealt[cell, label] += 1
         codes[row, column] = here
 
 

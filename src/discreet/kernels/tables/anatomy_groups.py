@@ -81,13 +81,13 @@ def _placed(
 def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):  # noqa: E741
     """Form groups; return them, their number, and how many of them leave a rest that keeps the degree as one group."""
     group = np.full(n, -1, np.int32)
-    taken = bucket_start[:-1].copy()
+    next_row = bucket_start[:-1].copy()
     left = np.zeros(n_values, np.int64)
     # Negative sizes make a largest-first heap; equal ones go by number. Numba needs an entry to infer the
     # type.
     heap = [(np.int64(0), np.int64(0))]
     heap.pop()
-    for bucket in range(taken.size):
+    for bucket in range(next_row.size):
         size = bucket_start[bucket + 1] - bucket_start[bucket]
         heappush(heap, (-size, np.int64(bucket)))
         for entry in range(value_start[bucket], value_start[bucket + 1]):
@@ -118,15 +118,15 @@ def _form(bucket_start, bucket_rows, value_start, values, free, n_values, n, l):
         if n_free + l - n_chosen > free.size:
             break
         for bucket in chosen[:n_chosen]:
-            group[bucket_rows[taken[bucket]]] = n_groups
-            taken[bucket] += 1
-            if taken[bucket] < bucket_start[bucket + 1]:
-                heappush(heap, (taken[bucket] - bucket_start[bucket + 1], bucket))
+            group[bucket_rows[next_row[bucket]]] = n_groups
+            next_row[bucket] += 1
+            if next_row[bucket] < bucket_start[bucket + 1]:
+                heappush(heap, (next_row[bucket] - bucket_start[bucket + 1], bucket))
         for _ in range(l - n_chosen):
             group[free[n_free]] = n_groups
             n_free += 1
         for bucket in skipped[:n_skipped]:
-            heappush(heap, (taken[bucket] - bucket_start[bucket + 1], bucket))
+            heappush(heap, (next_row[bucket] - bucket_start[bucket + 1], bucket))
         n_groups += 1
         remaining -= l
         # What is left would be a valid group by itself: up to here groups may be relied on.

@@ -128,14 +128,14 @@ def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
 def _stats(keys, counts, smallest, limit, fields, losses):
     suppressed = np.int64(0)
     squares = np.int64(0)
-    kept = np.int64(0)
+    n_kept = np.int64(0)
     for row in range(keys.size):
         count = counts[row]
         if count < smallest:
             suppressed += count
         else:
             squares += count * count
-            kept += 1
+            n_kept += 1
     loss = 0.0
     if 0 < suppressed <= limit:
         for row in range(keys.size):
@@ -145,4 +145,4 @@ def _stats(keys, counts, smallest, limit, fields, losses):
                     code = (keys[row] >> fields[field, 0]) & ((np.int64(1) << fields[field, 1]) - 1)
                     class_loss += losses[fields[field, 2] + code]
                 loss += class_loss * counts[row]
-    return suppressed, loss, squares, kept
+    return suppressed, loss, squares, n_kept

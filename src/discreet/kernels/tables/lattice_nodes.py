@@ -53,13 +53,13 @@ def visit(
     outermost: int,
     smallest: int,
     limit: int,
-    found: Found,
+    results: Found,
 ) -> None:
     """Visit every node whose outermost column is at one level, writing what is found at the nodes' numbers.
 
     ``keys`` are sorted, with every column at its bottom level.
     """
-    _visit(keys, counts, *fields, outermost, smallest, limit, *found)
+    _visit(keys, counts, *fields, outermost, smallest, limit, *results)
 
 
 # Depth-first, the levels counted through like an odometer. ``key[d]`` has the columns up to d raised and

@@ -38,7 +38,7 @@ def nearest_groups(
             for j in range(n_columns):
                 at = tree[j]
                 mine = at + levels[piece, j] * card[j] + codes[piece, j]
-                theirs = at + levels[group, j] * card[j] + codes[group, j]
+                of_group = at + levels[group, j] * card[j] + codes[group, j]
                 level = _meeting(
                     codes[piece, j],
                     codes[group, j],
@@ -53,7 +53,9 @@ def nearest_groups(
                         cost = np.inf
                         break
                 both = at + level * card[j] + codes[piece, j]
-                cost += sizes[piece] * (loss[both] - loss[mine]) + sizes[group] * (loss[both] - loss[theirs])
+                cost += sizes[piece] * (loss[both] - loss[mine]) + sizes[group] * (
+                    loss[both] - loss[of_group]
+                )
                 if cost >= limit:
                     break
             if cost < limit:

@@ -102,13 +102,13 @@ def propose(
                     widest = j
             if widths[widest] <= 0.0:
                 break
-            found, share = _cut(
+            code_left, share = _cut(
                 codes, weights, low[segment], high[segment], widest, least[widest], most[widest], total, smallest,
                 relaxed, histogram, node, tree, height, card,
             )  # fmt: skip
-            if found >= 0:
+            if code_left >= 0:
                 column[segment] = widest
-                cut[segment] = found
+                cut[segment] = code_left
                 quota[segment] = share
                 break
             widths[widest] = 0.0
@@ -140,8 +140,8 @@ def _shared(least, most, j, node, tree, height, card):
 def _distinct(codes, low, high, j):
     """Return the codes of a segment in a column, ascending, each once."""
     present = np.empty(high - low, np.int32)
-    for place in range(present.size):
-        present[place] = codes[low + place, j]
+    for position in range(present.size):
+        present[position] = codes[low + position, j]
     present.sort()
     n = 0
     for code in present:
@@ -189,15 +189,15 @@ def _cut(
     best = np.int64(-1)
     evenness = np.int64(-1)
     left = np.int64(0)
-    for place in range(present.size - 1):
-        left += counts[place]
-        if at >= 0 and node[at + present[place]] == node[at + present[place + 1]]:
+    for position in range(present.size - 1):
+        left += counts[position]
+        if at >= 0 and node[at + present[position]] == node[at + present[position + 1]]:
             continue
         if left >= smallest and total - left >= smallest:
             uneven = abs(2 * left - total)
             if evenness < 0 or uneven < evenness:
                 evenness = uneven
-                best = present[place]
+                best = present[position]
         if 2 * left > total and evenness >= 0:
             break
     return best, np.int64(-1)
@@ -206,10 +206,10 @@ def _cut(
 @compiled
 def _even_share(present, counts, total):
     left = np.int64(0)
-    for place in range(present.size):
-        if left + counts[place] >= total // 2:
-            return present[place], total // 2 - left
-        left += counts[place]
+    for position in range(present.size):
+        if left + counts[position] >= total // 2:
+            return present[position], total // 2 - left
+        left += counts[position]
     return np.int64(-1), np.int64(-1)
 
 
@@ -245,10 +245,10 @@ def _draw(codes, weights, rows, first, end, last, draws):
 
     The words have 64 bits, so the remainder favors no row by more than the number of rows over 2 to the 64.
     """
-    for place in range(first, end):
-        chosen = place + np.int64(draws[place - first] % np.uint64(last - place))
-        if chosen != place:
-            _swap(codes, weights, rows, place, chosen)
+    for position in range(first, end):
+        chosen = position + np.int64(draws[position - first] % np.uint64(last - position))
+        if chosen != position:
+            _swap(codes, weights, rows, position, chosen)
 
 
 @compiled
@@ -310,9 +310,9 @@ def values_of(codes, weights, low, high, column, card):
                 end += 1
             histogram[code] += weights[row]
         values[begin:end].sort()
-        for place in range(begin, end):
-            counts[place] = histogram[values[place]]
-            histogram[values[place]] = 0
+        for position in range(begin, end):
+            counts[position] = histogram[values[position]]
+            histogram[values[position]] = 0
         indptr[segment + 1] = end
     return indptr, values[:end].copy(), counts[:end].copy()
 

@@ -4,7 +4,7 @@ A true bit is reconstructed from its distorted self by Bayes' rule, from the ite
 probability is the mean probability that the rule assigns to the truth; privacy is what is left to 100 percent.
 
 Two forms are in use and they differ. The exact form weighs every item by its own support. The form of the papers'
-tables puts the average support in place of every item's. It promises too much: for the ones it is never below the
+tables puts the average support in place of every item's. It guarantees too much: for the ones it is never below the
 exact form, and equal only where all items have the same support, because s R(s) is convex (Jensen).
 """
 
@@ -24,10 +24,10 @@ def reconstruction(support: ArrayLike, *, p: ArrayLike, q: ArrayLike) -> FloatAr
 
     All three may be arrays.
     """
-    s, p, q = (np.asarray(one, np.float64) for one in (support, p, q))
-    seen = _over(s * p * p, s * p + (1 - s) * (1 - q))
+    s, p, q = (np.asarray(number, np.float64) for number in (support, p, q))
+    from_ones = _over(s * p * p, s * p + (1 - s) * (1 - q))
     unseen = _over(s * (1 - p) ** 2, s * (1 - p) + (1 - s) * q)
-    return np.asarray(seen + unseen)
+    return np.asarray(from_ones + unseen)
 
 
 @public
@@ -97,5 +97,5 @@ def _mean(values: FloatArray, weights: FloatArray) -> float:
     return float((values * weights).sum() / total) if total else 0.0
 
 
-def _over(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(whole)), where=whole > 0))
+def _over(part: FloatArray, total: FloatArray) -> FloatArray:
+    return np.asarray(np.divide(part, total, out=np.zeros(np.shape(total)), where=total > 0))

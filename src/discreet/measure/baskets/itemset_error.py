@@ -42,7 +42,7 @@ def itemset_error(true: Mapping[Itemset, float], found: Mapping[Itemset, float])
     ItemsetError(n_true=2, n_found=2, false_positives=50.0, false_negatives=50.0, support_error=10.0)
     """
     both = true.keys() & found.keys()
-    off = [abs(found[one] - true[one]) / true[one] for one in both]
+    off = [abs(found[itemset] - true[itemset]) / true[itemset] for itemset in both]
     return ItemsetError(
         n_true=len(true),
         n_found=len(found),
@@ -59,7 +59,7 @@ def itemset_error_by_length(
     """Compare found itemsets with the true ones, those of each length by themselves."""
     return {
         length: itemset_error(_of_length(true, length), _of_length(found, length))
-        for length in sorted({len(one) for one in _all(true, found)})
+        for length in sorted({len(itemset) for itemset in _all(true, found)})
     }
 
 
@@ -69,7 +69,7 @@ def expected_error(support: ArrayLike, n_baskets: ArrayLike, *, p: ArrayLike, q:
 
     Infinite where p + q = 1 or the support is 0.
     """
-    s, n, p, q = (np.asarray(one, np.float64) for one in (support, n_baskets, p, q))
+    s, n, p, q = (np.asarray(number, np.float64) for number in (support, n_baskets, p, q))
     spread = np.sqrt((s * p * (1 - p) + (1 - s) * q * (1 - q)) / n)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = spread / (s * np.abs(p + q - 1))
@@ -77,12 +77,12 @@ def expected_error(support: ArrayLike, n_baskets: ArrayLike, *, p: ArrayLike, q:
 
 
 def _of_length(itemsets: Mapping[Itemset, float], length: int) -> dict[Itemset, float]:
-    return {one: support for one, support in itemsets.items() if len(one) == length}
+    return {itemset: support for itemset, support in itemsets.items() if len(itemset) == length}
 
 
 def _all(*several: Mapping[Itemset, float]) -> Iterable[Itemset]:
-    return (one for itemsets in several for one in itemsets)
+    return (itemset for itemsets in several for itemset in itemsets)
 
 
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else math.nan
+def _percent(part: int, total: int) -> float:
+    return 100 * part / total if total else math.nan

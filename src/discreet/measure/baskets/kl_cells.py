@@ -86,14 +86,14 @@ def mean_kl_cells(
     if occurring.size == 0:
         raise InputError("No sensitive item occurs, so there is nothing to estimate.")
     original = published_part(release)
-    found = np.empty(n_queries)
+    divergences = np.empty(n_queries)
     for query in range(n_queries):
         sensitive = released.sensitive_names[int(rng.choice(occurring))].as_py()
         chosen = rng.choice(released.baskets.n_items, r, replace=False)
         items = [released.baskets.names[int(code)].as_py() for code in chosen]
-        found[query] = kl_cells(original, released, sensitive, items, smoothing=smoothing)
-    error = float(found.std(ddof=1) / np.sqrt(n_queries)) if n_queries > 1 else float("nan")
-    return CellError(float(found.mean()), error, int(n_queries))
+        divergences[query] = kl_cells(original, released, sensitive, items, smoothing=smoothing)
+    error = float(divergences.std(ddof=1) / np.sqrt(n_queries)) if n_queries > 1 else float("nan")
+    return CellError(float(divergences.mean()), error, int(n_queries))
 
 
 def published_part(release: Release) -> Baskets:

@@ -66,10 +66,10 @@ def reinterrogated_privacy(
 
 def _packed(itemsets: Iterable[Sequence[int]], n_items: int) -> tuple[IntArray, CodeArray]:
     """Put itemsets into compressed rows."""
-    rows = [np.asarray(one, np.int32) for one in itemsets]
-    if any(one.ndim != 1 or one.size == 0 for one in rows):
+    rows = [np.asarray(itemset, np.int32) for itemset in itemsets]
+    if any(itemset.ndim != 1 or itemset.size == 0 for itemset in rows):
         raise InputError("An itemset must hold at least one item.")
-    starts = ragged.bounds([one.size for one in rows])
+    starts = ragged.bounds([itemset.size for itemset in rows])
     codes = np.concatenate([np.empty(0, np.int32), *rows])
     if codes.size and (codes.min() < 0 or codes.max() >= n_items):
         raise InputError("An itemset holds an item code that has no name.")
@@ -85,11 +85,11 @@ def _breached(
     frequent, numbers = np.unique(codes, return_inverse=True)
     columns: CodeArray = numbers.astype(np.int32)
     true = baskets.bits(items=frequent).blocks
-    seen = (
+    estimates = (
         distorted.take(frequent) if isinstance(distorted, ItemBits) else distorted.bits(items=frequent)
     ).blocks
-    breach = breaches(true, seen, starts, columns)
+    breach = breaches(true, estimates, starts, columns)
     order = np.lexsort((-breach, columns)).astype(np.int64)
     owners = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    counts = worst_of(true, seen, starts, columns, order, owners)
+    counts = worst_of(true, estimates, starts, columns, order, owners)
     return float(counts @ breach), int(counts.sum())

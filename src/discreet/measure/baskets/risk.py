@@ -164,18 +164,18 @@ def basket_risk(
     require("basket_risk", "release", release, InstanceOf((Release,), "a Release"))
     rng = generator(random_state, owner="basket_risk")
     numbers = list(known)
-    found: list[tuple[Reidentification, ...]] = []
+    risks: list[tuple[Reidentification, ...]] = []
     for data in (release.original, release.data):
         baskets = data.baskets if isinstance(data, GroupedBaskets) else data
         longest = int(baskets.lengths.max(initial=0))
-        found.append(
+        risks.append(
             tuple(
                 reidentification(baskets, r, n_samples=n_samples, random_state=rng)
                 for r in numbers
                 if r <= longest
             )
         )
-    return BasketRisk(found[0], found[1], sensitive_tie(release.data))
+    return BasketRisk(risks[0], risks[1], sensitive_tie(release.data))
 
 
 @public
@@ -217,10 +217,10 @@ def _sampled(
 ) -> Reidentification:
     from discreet.kernels.itemsets.known_items import matches_of
 
-    known = _drawn(baskets, r, rng.choice(eligible, n_samples), rng)
+    items = _drawn(baskets, r, rng.choice(eligible, n_samples), rng)
     order = np.argsort(baskets.items, kind="stable")
     starts = ragged.bounds(baskets.counts)
-    matches = matches_of(known, starts, baskets.rows()[order])
+    matches = matches_of(items, starts, baskets.rows()[order])
     inverse = 1 / matches
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     return Reidentification(
@@ -242,10 +242,10 @@ def _drawn(baskets: Baskets, r: int, chosen: IntArray, rng: np.random.Generator)
     for step in range(r):
         last = lengths - r + step
         drawn = rng.integers(0, last + 1)
-        taken = (places[:, :step] == drawn[:, None]).any(axis=1)
-        places[:, step] = np.where(taken, last, drawn)
-    known: CodeArray = baskets.items[starts[:, None] + places]
-    return known
+        repeated = (places[:, :step] == drawn[:, None]).any(axis=1)
+        places[:, step] = np.where(repeated, last, drawn)
+    items: CodeArray = baskets.items[starts[:, None] + places]
+    return items
 
 
 def _normal(values: FloatArray, z: float) -> Interval:

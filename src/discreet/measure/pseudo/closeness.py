@@ -98,14 +98,14 @@ def closest_records(original: FloatArray, pseudo: FloatArray) -> Closeness:
     original, pseudo = np.asarray(original, np.float64), np.asarray(pseudo, np.float64)
     chosen = pseudo[_spread_out(len(pseudo), original)]
     _, apart = nearest(original, chosen)
-    own = spacing(original, _spread_out(len(original), original))
-    middle, usual = float(np.median(apart)), float(np.median(own))
+    spacings = spacing(original, _spread_out(len(original), original))
+    middle, usual = float(np.median(apart)), float(np.median(spacings))
     return Closeness(
         n_looked_at=len(chosen),
         distance=middle,
         spacing=usual,
         ratio=middle / usual if 0 < usual < np.inf else float("nan"),
-        nearer=float(np.mean(apart < np.quantile(own, 0.05, method="lower"))),
+        nearer=float(np.mean(apart < np.quantile(spacings, 0.05, method="lower"))),
         copies=float(np.mean(apart == 0)),
     )
 
@@ -141,7 +141,7 @@ def membership_of_points(members: FloatArray, others: FloatArray, pseudo: FloatA
     """
     from discreet.kernels.points.neighbors import nearest
 
-    members, others, pseudo = (np.asarray(one, np.float64) for one in (members, others, pseudo))
+    members, others, pseudo = (np.asarray(points, np.float64) for points in (members, others, pseudo))
     inside = nearest(pseudo, members[_spread_out(len(members), pseudo)])[1]
     outside = nearest(pseudo, others[_spread_out(len(others), pseudo)])[1]
     ordered = np.sort(outside)

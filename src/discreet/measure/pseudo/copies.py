@@ -90,15 +90,15 @@ class RecordIndex:
     def find(self, columns: Mapping[str, pa.Array]) -> IntArray:
         """Return the number of the record that each row equals; −1 where there is none."""
         places = np.zeros(len(next(iter(columns.values()))), np.int64)
-        known = np.ones(places.size, np.bool_)
+        matches = np.ones(places.size, np.bool_)
         for name, values in self._values.items():
             codes = _codes(_cast(columns[name], values.type, name), values)
-            known &= codes >= 0
-            wanted = places * len(values) + codes
+            matches &= codes >= 0
+            keys = places * len(values) + codes
             pairs = self._pairs[name]
-            places = np.minimum(np.searchsorted(pairs, wanted), pairs.size - 1)
-            known &= pairs[places] == wanted
-        return np.where(known, places, -1)
+            places = np.minimum(np.searchsorted(pairs, keys), pairs.size - 1)
+            matches &= pairs[places] == keys
+        return np.where(matches, places, -1)
 
 
 @public
@@ -135,13 +135,13 @@ def copies_between(original: Table, released: Table, *, label: str | None = None
     names = [name for name in released.schema if name in original.schema]
     if not names:
         raise SchemaError("The tables have no column in common that could be compared.")
-    index, found = _found(original, released, names)
-    alone = found[(found >= 0) & (index.counts[found] == 1)]
-    known = 0
+    index, records = _found(original, released, names)
+    alone = records[(records >= 0) & (index.counts[records] == 1)]
+    n_singled_out = 0
     if quasi := [name for name in compared_columns(original.schema, label) if name in names]:
         by_quasi, placed = _found(original, released, quasi)
-        known = int(((placed >= 0) & (by_quasi.counts[placed] == 1)).sum())
-    return Copies(len(found), int((found >= 0).sum()), alone.size, np.unique(alone).size, known)
+        n_singled_out = int(((placed >= 0) & (by_quasi.counts[placed] == 1)).sum())
+    return Copies(len(records), int((records >= 0).sum()), alone.size, np.unique(alone).size, n_singled_out)
 
 
 def compared_columns(schema: Schema, label: str | None) -> list[str]:

@@ -111,7 +111,7 @@ def covariance_compatibility(original: FloatArray, pseudo: FloatArray) -> float:
     for values in (np.asarray(original, np.float64), np.asarray(pseudo, np.float64)):
         apart = values - values.mean(axis=0)
         entries.append((apart.T @ apart / len(apart))[np.triu_indices(apart.shape[1])])
-    first, second = (one - one.mean() for one in entries)
+    first, second = (triangle - triangle.mean() for triangle in entries)
     size = float(np.sqrt((first @ first) * (second @ second)))
     if size == 0:
         return float("nan")
@@ -161,25 +161,25 @@ def side_by_side(first: Table, *others: Table) -> tuple[Vectors, list[int]]:
     """Return the rows of several tables as points of one space, and where each of the others begins."""
     hidden = [name for role in DROPPED for name in first.schema.named(role)]
     names = [
-        name for name in first.schema if name not in hidden and all(name in one.schema for one in others)
+        name for name in first.schema if name not in hidden and all(name in table.schema for table in others)
     ]
     if not names:
         raise SchemaError("The tables have no column in common that could be compared.")
-    columns = [one.source.columns(names) for one in (first, *others)]
+    columns = [table.source.columns(names) for table in (first, *others)]
     joined: dict[str, pa.Array] = {}
     for name in names:
         type_ = columns[0][name].type
         try:
-            joined[name] = pa.concat_arrays([one[name].cast(type_, safe=False) for one in columns])
+            joined[name] = pa.concat_arrays([table[name].cast(type_, safe=False) for table in columns])
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise SchemaError(f"Column '{name}' has another type in another table.") from None
-    sizes = [len(one[names[0]]) for one in columns]
+    sizes = [len(table[names[0]]) for table in columns]
     return Vectors.of_columns(joined, first.schema), np.cumsum(sizes)[:-1].tolist()
 
 
-def _largest_difference(one: FloatArray, other: FloatArray) -> float:
+def _largest_difference(sample: FloatArray, other: FloatArray) -> float:
     """Return the largest difference of two distribution functions, nulls below everything."""
-    first, second = (np.sort(np.where(np.isnan(part), -np.inf, part)) for part in (one, other))
+    first, second = (np.sort(np.where(np.isnan(part), -np.inf, part)) for part in (sample, other))
     at = np.concatenate([first, second])
     below = [np.searchsorted(part, at, side="right") / part.size for part in (first, second)]
     return float(np.abs(below[0] - below[1]).max())

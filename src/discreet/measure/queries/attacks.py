@@ -27,11 +27,11 @@ def differencing(
     """
     chosen = _chosen(target, n_targets, random_state)
     claims: dict[int, float] = {}
-    whole = target.total("")
+    total = target.total("")
     for record in chosen:
         others = target.total(target.is_not_record(record))
-        if whole is not None and others is not None:
-            claims[record] = whole - others
+        if total is not None and others is not None:
+            claims[record] = total - others
     return _found("differencing", target, chosen, claims)
 
 
@@ -96,7 +96,7 @@ def averaging(
     for record in chosen:
         person = target.is_record(record)
         words = [person + f" AND ({person})" * (time % 6) for time in range(n_times)]
-        answers = [one for one in map(target.total, words) if one is not None]
+        answers = [answer for answer in map(target.total, words) if answer is not None]
         if len(answers) > 1:
             claims[record] = float(np.mean(answers))
     return _found("averaging", target, chosen, claims)
@@ -189,10 +189,10 @@ def _solved(sets: Sequence[BoolArray], answers: Sequence[float], n: int) -> dict
         return {}
     matrix = np.array(sets, np.float64)
     left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
-    kept = sizes > sizes.max(initial=0.0) * _CERTAIN
-    basis = right[kept]
+    independent = sizes > sizes.max(initial=0.0) * _CERTAIN
+    basis = right[independent]
     certain = np.abs((basis**2).sum(axis=0) - 1) < _CERTAIN
-    values: FloatArray = basis.T @ ((left[:, kept].T @ np.asarray(answers)) / sizes[kept])
+    values: FloatArray = basis.T @ ((left[:, independent].T @ np.asarray(answers)) / sizes[independent])
     return {int(record): float(values[record]) for record in np.flatnonzero(certain)}
 
 
@@ -200,10 +200,10 @@ def _half(target: QueryTarget, rng: np.random.Generator) -> tuple[str, str] | No
     """Write a condition that holds for about half of the records, and its opposite."""
     best: tuple[float, str, str] | None = None
     for name, column in target.public.items():
-        values = [one for one in column if one is not None]
+        values = [value for value in column if value is not None]
         distinct = list(dict.fromkeys(values))
-        for place in rng.permutation(len(distinct))[:50]:
-            value = distinct[int(place)]
+        for number in rng.permutation(len(distinct))[:50]:
+            value = distinct[int(number)]
             holds, members = target.where(name, value)
             apart = f"({target.is_not_record(list(column).index(value), [name])})"
             off = abs(members.mean() - 0.5)
@@ -216,7 +216,7 @@ def _chosen(target: QueryTarget, n_targets: int, random_state: RandomState) -> l
     require("attack", "n_targets", n_targets, IntIn(1))
     alone = target.alone()
     rng = generator(random_state)
-    return sorted(int(one) for one in rng.permutation(alone)[:n_targets])
+    return sorted(int(record) for record in rng.permutation(alone)[:n_targets])
 
 
 def _found(attack: str, target: QueryTarget, chosen: Sequence[int], claims: dict[int, float]) -> QueryAttack:

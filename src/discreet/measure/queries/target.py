@@ -59,15 +59,15 @@ class QueryTarget:
     def alone(self) -> list[int]:
         """Return the records that no other equals in all public columns: those an attacker can single out."""
         rows = list(zip(*self._columns.values(), strict=True))
-        seen: dict[tuple[Any, ...], int] = {}
+        counts: dict[tuple[Any, ...], int] = {}
         for row in rows:
-            seen[row] = seen.get(row, 0) + 1
-        return [place for place, row in enumerate(rows) if seen[row] == 1]
+            counts[row] = counts.get(row, 0) + 1
+        return [record for record, row in enumerate(rows) if counts[row] == 1]
 
     def alike(self, name: str, record: int) -> int:
         """Return how many records have a record's value in a public column."""
         values = self._columns[name]
-        return sum(one == values[record] for one in values)
+        return sum(value == values[record] for value in values)
 
     def is_record(self, record: int, names: Sequence[str] | None = None) -> str:
         """Write the condition that holds for records equal to one in some public columns, all by default."""
@@ -83,12 +83,12 @@ class QueryTarget:
         """Write the condition that holds for some records alone."""
         for name, values in self._columns.items():
             if None not in values and len(set(values)) == len(values) and len(records) <= _MOST_LISTED:
-                return f'"{name}" IN ({", ".join(written(values[one]) for one in records)})'
-        return " OR ".join(f"({self.is_record(one)})" for one in records)
+                return f'"{name}" IN ({", ".join(written(values[record]) for record in records)})'
+        return " OR ".join(f"({self.is_record(record)})" for record in records)
 
     def where(self, name: str, value: Any) -> tuple[str, BoolArray]:
         """Write the condition that a column has a value, and return the records for which it holds."""
-        return equals(name, value), np.array([one == value for one in self._columns[name]], np.bool_)
+        return equals(name, value), np.array([cell == value for cell in self._columns[name]], np.bool_)
 
 
 @public
@@ -108,9 +108,9 @@ class QueryAttack:
         Records without a finite true value do not count.
         """
         values = np.asarray(truth, np.float64)
-        known = values[np.isfinite(values)]
-        near = tolerance * float(np.ptp(known)) if known.size else 0.0
-        near += 1e-9 * float(np.abs(known).max(initial=1.0))
+        finite = values[np.isfinite(values)]
+        near = tolerance * float(np.ptp(finite)) if finite.size else 0.0
+        near += 1e-9 * float(np.abs(finite).max(initial=1.0))
         return sum(bool(abs(claimed - values[record]) <= near) for record, claimed in self.claims.items())
 
 

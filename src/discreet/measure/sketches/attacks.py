@@ -88,8 +88,8 @@ def guess_attributes(
     signed = records.weights is not None and bool((records.weights < 0).any())
     areas, hits = [], []
     for batch in batches(chosen, n_items):
-        found = sketches.take(batch).reconstruct(list(records.names), family).values
-        size = np.abs(found) if signed else found
+        estimates = sketches.take(batch).reconstruct(list(records.names), family).values
+        size = np.abs(estimates) if signed else estimates
         present = matrix[batch].toarray() != 0
         for sizes, true in zip(size, present, strict=True):
             ranks = _mid_ranks(sizes)
@@ -136,7 +136,7 @@ def link_sketches(
 
     The attacker knows the key and sketches what is known of every candidate. One who knows a record in full makes the
     very same sketch, so nothing but its shortness can hide it: that is what no length above a few components
-    promises. One who knows a part of every record has to go by the estimated cosine.
+    guarantees. One who knows a part of every record has to go by the estimated cosine.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def link_sketches(
     ranks, firsts = [], []
     for batch in batches(chosen, len(records)):
         likeness = sketches.take(batch).cosine(candidates)
-        own = likeness[np.arange(batch.size), batch][:, None]
-        better, alike = (likeness > own + 1e-12).sum(axis=1), (np.abs(likeness - own) <= 1e-12).sum(axis=1)
+        true = likeness[np.arange(batch.size), batch][:, None]
+        better, alike = (likeness > true + 1e-12).sum(axis=1), (np.abs(likeness - true) <= 1e-12).sum(axis=1)
         ranks.append(better + (alike + 1) / 2)
         firsts.append(np.where(better == 0, 1 / alike, 0.0))
     rank = np.concatenate(ranks)

@@ -101,18 +101,18 @@ def reconstruction_error(
     if isinstance(items, str | bytes):
         raise InputError("'items' must be a sequence of names, and not a single one.")
     records = beside(rows, names, sketches)
-    place = {name: at for at, name in enumerate(records.names)}
-    wanted = list(records.names) if items is None else list(items)
-    columns = np.array([place.get(name, -1) for name in wanted], np.int64)
+    position = {name: at for at, name in enumerate(records.names)}
+    names_of_items = list(records.names) if items is None else list(items)
+    columns = np.array([position.get(name, -1) for name in names_of_items], np.int64)
     matrix = records.to_sparse()
     observed = predicted = 0.0
     count = 0
-    for batch in batches(np.flatnonzero(~sketches.suppressed), max(len(wanted), len(records.names))):
+    for batch in batches(np.flatnonzero(~sketches.suppressed), max(len(names_of_items), len(records.names))):
         true = np.hstack([matrix[batch].toarray(), np.zeros((batch.size, 1))])[:, columns]
         published = sketches.take(batch)
-        found = published.reconstruct(wanted, family).values
+        estimates = published.reconstruct(names_of_items, family).values
         variance = (records.squared_norms[batch, None] - true**2) / published.lengths[:, None]
-        observed += float(((found - true) ** 2).sum())
+        observed += float(((estimates - true) ** 2).sum())
         predicted += float(variance.sum())
         count += true.size
     if not count:
@@ -160,7 +160,7 @@ def neighbor_overlap(
     require("neighbor_overlap", "k", k, IntIn(1, present.size - 1))
     chosen = drawn(present.size, sample, random_state, owner="neighbor_overlap")
     published = sketches.take(present)
-    _, found = nearest(
+    _, neighbors = nearest(
         *_part(published, chosen), published.values, published.indptr, "cosine", min(k + 1, present.size)
     )
     unit = _unit(records.take(present))
@@ -169,8 +169,8 @@ def neighbor_overlap(
         cosines = (unit[chosen[batch]] @ unit.T).toarray()
         cosines[np.arange(batch.size), chosen[batch]] = -np.inf
         true = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
-        for row, own, near in zip(true, chosen[batch], found[batch], strict=True):
-            shared += np.isin(near[near != own][:k], row).sum()
+        for row, record, near in zip(true, chosen[batch], neighbors[batch], strict=True):
+            shared += np.isin(near[near != record][:k], row).sum()
     return float(shared / (chosen.size * k))
 
 
@@ -226,7 +226,7 @@ def accuracy_by_prior(
     >>> accuracy_by_prior(["a", "b", "b"], ["a", "a", "b"], suppressed=np.array([0, 0, 1], bool), training=["a", "b"])
     0.5
     """
-    sizes = {np.shape(one) for one in (truth, predicted, suppressed) if one is not None}
+    sizes = {np.shape(labels) for labels in (truth, predicted, suppressed) if labels is not None}
     if len(sizes) > 1 or not np.size(truth):
         raise InputError(
             "The classes that are true, predicted and suppressed must be as many, and there must be some."

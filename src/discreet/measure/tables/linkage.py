@@ -178,57 +178,59 @@ def linkage(
     columns = joined_columns(released, frame, on)
     people = people_of(frame, external, columns)
     persons = None if person is None else persons_of(frame, person)
-    found = matches_of(released, people, columns, original, persons)
-    return _linkage(tuple(columns), released.groups(), found, threshold)
+    matches = matches_of(released, people, columns, original, persons)
+    return _linkage(tuple(columns), released.groups(), matches, threshold)
 
 
-def _linkage(on: tuple[str, ...], groups: Groups, found: Matches, threshold: float) -> Linkage:
-    n_owners = found.people.size
-    candidates = np.bincount(found.group, weights=found.people[found.owner], minlength=groups.n_groups)
+def _linkage(on: tuple[str, ...], groups: Groups, matches: Matches, threshold: float) -> Linkage:
+    n_owners = matches.people.size
+    candidates = np.bincount(matches.group, weights=matches.people[matches.owner], minlength=groups.n_groups)
     of_class = np.where(candidates > 0, 1 / np.maximum(candidates, groups.sizes), 0.0)
     certainty = np.zeros(n_owners)
-    np.maximum.at(certainty, found.owner, of_class[found.group])
-    records = np.bincount(found.owner, weights=groups.sizes[found.group], minlength=n_owners).astype(np.int64)
-    learned = {name: _learned(counts, found, records) for name, counts in groups.sensitive.items()}
+    np.maximum.at(certainty, matches.owner, of_class[matches.group])
+    records = np.bincount(matches.owner, weights=groups.sizes[matches.group], minlength=n_owners).astype(
+        np.int64
+    )
+    learned = {name: _learned(counts, matches, records) for name, counts in groups.sensitive.items()}
     pinned = certainty > threshold
     return Linkage(
         on=on,
         threshold=float(threshold),
         n_records=groups.n_rows,
-        n_persons=found.of_person.size,
-        persons_matched=int(found.people[records > 0].sum()),
+        n_persons=matches.of_person.size,
+        persons_matched=int(matches.people[records > 0].sum()),
         records_matched=int(groups.sizes[candidates > 0].sum()),
-        persons_pinned=int(found.people[pinned].sum()),
+        persons_pinned=int(matches.people[pinned].sum()),
         records_pinned=int(groups.sizes[of_class > threshold].sum()),
         highest=float(certainty.max()),
         attributes={
-            name: _attribute(share, found.people, groups.sensitive[name].overall, threshold)
+            name: _attribute(share, matches.people, groups.sensitive[name].overall, threshold)
             for name, share in learned.items()
         },
-        records=records[found.of_person],
-        certainty=certainty[found.of_person],
-        attribute_certainty={name: share[found.of_person] for name, share in learned.items()},
+        records=records[matches.of_person],
+        certainty=certainty[matches.of_person],
+        attribute_certainty={name: share[matches.of_person] for name, share in learned.items()},
         class_sizes=groups.sizes,
         class_candidates=candidates.astype(np.int64),
         class_certainty=of_class,
-        rows=found.rows,
+        rows=matches.rows,
     )
 
 
-def _learned(counts: SensitiveCounts, found: Matches, records: IntArray) -> FloatArray:
+def _learned(counts: SensitiveCounts, matches: Matches, records: IntArray) -> FloatArray:
     """Return each owner the largest share of one value among the records that may be theirs."""
     from discreet.kernels.tables.grouping import distinct
 
     n_values = counts.overall.size
-    start, length = counts.indptr[found.group], np.diff(counts.indptr)[found.group]
+    start, length = counts.indptr[matches.group], np.diff(counts.indptr)[matches.group]
     largest = np.zeros(records.size, np.int64)
-    block = (np.cumsum(np.bincount(found.owner, weights=length, minlength=records.size)) // BLOCK)[
-        found.owner
+    block = (np.cumsum(np.bincount(matches.owner, weights=length, minlength=records.size)) // BLOCK)[
+        matches.owner
     ]
     for number in np.unique(block):
         here = slice(*np.searchsorted(block, [number, number + 1]))
         entry = spans(start[here], length[here])
-        keys = np.repeat(found.owner[here], length[here]) * n_values + counts.values[entry]
+        keys = np.repeat(matches.owner[here], length[here]) * n_values + counts.values[entry]
         first, _, sums = distinct(keys, counts.counts[entry])
         np.maximum.at(largest, keys[first] // n_values, sums)
     return largest / np.maximum(records, 1)

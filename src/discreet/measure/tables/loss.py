@@ -108,10 +108,10 @@ class Loss:
 
     def to_dict(self) -> dict[str, object]:
         """Return the figures as plain data for JSON."""
-        plain = asdict(self)
-        del plain["costs"]
+        fields = asdict(self)
+        del fields["costs"]
         derived = ("suppressed_share", "total", "maximum", "geometric")
-        return plain | {name: getattr(self, name) for name in derived}
+        return fields | {name: getattr(self, name) for name in derived}
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,9 @@ class ColumnCost:
         least = n_rows / self.n_leaves
         if g_factor * least == n_rows:
             return (self.kept + self.suppressed) / n_rows
-        kept = self._leaf_share(self.kept, n_rows - self.suppressed)
+        published = self._leaf_share(self.kept, n_rows - self.suppressed)
         left = self._leaf_share(self.left, self.suppressed)
-        spent = g_factor * kept + left + s_factor * (self.suppressed - left)
+        spent = g_factor * published + left + s_factor * (self.suppressed - left)
         return (spent - g_factor * least) / (n_rows - g_factor * least)
 
     def _leaf_share(self, loss: float, n_rows: int) -> float:
@@ -165,9 +165,14 @@ def loss(release: Release) -> Loss:
     ({'age': 0.8}, 1, 21)
     """
     require("loss", "release", release, InstanceOf((Release,), "a Release"))
-    kept = release.evidence
+    evidence = release.evidence
     return _measured(
-        release.original, kept.sizes, kept.cells, release.groups().sizes, kept.suppressed, kept.levels
+        release.original,
+        evidence.sizes,
+        evidence.cells,
+        release.groups().sizes,
+        evidence.suppressed,
+        evidence.levels,
     )
 
 
@@ -245,9 +250,9 @@ def _measured(
 ) -> Loss:
     """Work the measures out of the rows and the cells of each group, and the sizes of the released classes."""
     n_rows = original.n_rows
-    known = levels is not None or suppressed == 0
+    costs_known = levels is not None or suppressed == 0
     costs = {
-        name: _cost(original, name, sizes, cells[name], suppressed, known=known)
+        name: _cost(original, name, sizes, cells[name], suppressed, known=costs_known)
         for name in original.schema.quasi
     }
     columns = {name: (cost.kept + suppressed) / n_rows for name, cost in costs.items()}
@@ -265,7 +270,7 @@ def _measured(
         discernibility_monotone=_squared_classes(original, levels) if suppressed else squared,
         average_class_size=n_rows / n_classes,
         entropy=_entropy(costs, weights, n_rows, spread=True),
-        entropy_monotone=_entropy(costs, weights, n_rows, spread=False) if known else None,
+        entropy_monotone=_entropy(costs, weights, n_rows, spread=False) if costs_known else None,
         **_precision(original, levels, suppressed),
         costs=costs,
     )
@@ -313,9 +318,9 @@ def _entropy(
     bits, normalized = {}, {}
     for name, cost in costs.items():
         lost = cost.kept_bits + cost.left_bits - cost.own_bits + (cost.left_spread if spread else 0.0)
-        held = n_rows * math.log2(n_rows) - cost.own_bits
+        available = n_rows * math.log2(n_rows) - cost.own_bits
         bits[name] = max(lost, 0.0)
-        normalized[name] = bits[name] / held if held > 0 else 0.0
+        normalized[name] = bits[name] / available if available > 0 else 0.0
     return Entropy(bits, normalized, sum(bits.values()), aggregate(normalized, weights))
 
 
@@ -337,10 +342,10 @@ def _precision(original: Table, levels: Mapping[str, int] | None, suppressed: in
     if levels is None:
         return {"precision": None, "precision_monotone": None, "height": None}
     names = original.schema.quasi
-    plain = sum(levels.get(name, 0) / tree_of(original, name).height for name in names) / len(names)
+    precision = sum(levels.get(name, 0) / tree_of(original, name).height for name in names) / len(names)
     share = suppressed / original.n_rows
     return {
-        "precision": (1 - share) * plain + share,
-        "precision_monotone": plain,
+        "precision": (1 - share) * precision + share,
+        "precision_monotone": precision,
         "height": sum(levels.get(name, 0) for name in names),
     }

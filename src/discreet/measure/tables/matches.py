@@ -49,20 +49,20 @@ def joined_columns(
     released: Table, frame: nw.DataFrame[Any], on: Sequence[str] | Mapping[str, str] | None
 ) -> dict[str, str]:
     """Return the joined columns: the release's name, and the external table's."""
-    known = released.schema.quasi
+    quasi = released.schema.quasi
     if on is None:
-        columns = {name: name for name in known if name in frame.columns}
+        columns = {name: name for name in quasi if name in frame.columns}
     elif isinstance(on, Mapping):
         columns = dict(on)
     else:
         columns = {name: name for name in ([on] if isinstance(on, str) else on)}
-    for name, theirs in columns.items():
-        if name not in known:
+    for name, external_name in columns.items():
+        if name not in quasi:
             raise SchemaError(
                 f"The release cannot be joined on '{name}', which is not one of its quasi-identifiers."
             )
-        if theirs not in frame.columns:
-            raise SchemaError(f"The external table has no column '{theirs}' to join on.")
+        if external_name not in frame.columns:
+            raise SchemaError(f"The external table has no column '{external_name}' to join on.")
     if not columns:
         raise SchemaError(
             "The external table has none of the release's quasi-identifiers; name the columns with 'on'."
@@ -73,9 +73,9 @@ def joined_columns(
 def people_of(frame: nw.DataFrame[Any], external: Any, columns: Mapping[str, str]) -> Table:
     """Encode the joined columns of the external table, with the hierarchies its schema brings."""
     roles: dict[str, Column] = {name: other() for name in frame.columns}
-    for theirs in columns.values():
-        given = external.schema[theirs] if isinstance(external, Table) else quasi()
-        roles[theirs] = Column(Role.QUASI, given.hierarchy, ordered=given.ordered)
+    for name in columns.values():
+        column = external.schema[name] if isinstance(external, Table) else quasi()
+        roles[name] = Column(Role.QUASI, column.hierarchy, ordered=column.ordered)
     return Table(frame.to_native(), roles)
 
 
@@ -97,15 +97,15 @@ def matches_of(
     tuples = people.tuples
     rows = np.asarray(tuples.rows, np.int64)
     fitting, codes = [], []
-    for name, theirs in columns.items():
+    for name, external_name in columns.items():
         book = released.encoded[name]
-        described = _described(book, people.encoded[theirs], original)
+        described = _described(book, people.encoded[external_name], original)
         labels = released.classes[1][:, released.schema.quasi.index(name)]
         fitting.append(_packed(described, labels))
-        codes.append(people.codes(theirs))
-    found = list(_pairs(fitting, codes))
-    owner = np.concatenate([pair[0] for pair in found])
-    group = np.concatenate([pair[1] for pair in found])
+        codes.append(people.codes(external_name))
+    pairs = list(_pairs(fitting, codes))
+    owner = np.concatenate([pair[0] for pair in pairs])
+    group = np.concatenate([pair[1] for pair in pairs])
     if persons is None:
         return Matches(owner, group, tuples.counts, rows, np.arange(rows.size))
     return _by_person(owner, group, rows, persons, released.groups().n_groups)
@@ -114,11 +114,11 @@ def matches_of(
 def _described(labels: Codebook, values: Codebook, original: Table | None) -> BoolArray:
     """Return which external values each label may stand for, by its text, and by the release's own hierarchy."""
     described = described_values(labels, values)
-    known = None if original is None else original.encoded[labels.name]
-    if known is None or known.hierarchy is None:
+    book = None if original is None else original.encoded[labels.name]
+    if book is None or book.hierarchy is None:
         return described
-    at = pc.index_in(texts(values.values), value_set=texts(known.values)).fill_null(-1).to_numpy()
-    by_tree = described_values(labels, known)
+    at = pc.index_in(texts(values.values), value_set=texts(book.values)).fill_null(-1).to_numpy()
+    by_tree = described_values(labels, book)
     described[:, 1:][:, at >= 0] |= by_tree[:, 1:][:, at[at >= 0]]
     return described
 

@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import IntIn, require
 from discreet.core.release import Release
-from discreet.core.tables.encoding import Codebook, Kind, as_line
+from discreet.core.tables.encoding import Codebook, ColumnType, as_line
 from discreet.core.tables.labels import Any_, Interval, SetOf, parse, texts
 from discreet.core.tables.table import Table
 
@@ -91,7 +91,7 @@ def prediction(data: Table | Release, column: str, *, max_rows: int = 5_000) -> 
     n_test = int(_TEST * chosen.size)
     if n_test == 0 or chosen.size - n_test < 2:
         return Prediction(column, "class", float("nan"), float("nan"), int(chosen.size))
-    number = book.kind is Kind.NUMBER and len(book.values) > MOST_CLASSES
+    number = book.kind is ColumnType.NUMBER and len(book.values) > MOST_CLASSES
     if number:
         line = as_line(book.values)
         target = (line - line.mean())[answers - 1]
@@ -107,7 +107,7 @@ def predictable(table: Table) -> list[str]:
         name
         for name in table.schema.sensitive
         if 2 <= len(table.encoded[name].values) <= MOST_CLASSES
-        or (table.encoded[name].kind is Kind.NUMBER and len(table.encoded[name].values) > 1)
+        or (table.encoded[name].kind is ColumnType.NUMBER and len(table.encoded[name].values) > 1)
     ]
 
 
@@ -123,13 +123,13 @@ def _features(table: Table, name: str, chosen: IntArray) -> FloatArray:
     """Return what a column says of the chosen tuples, as numbers."""
     book, counts = table.encoded[name], table.overall(name)
     middles = _middles(book)
-    known = np.isfinite(middles)
-    if counts[known].sum() >= 0.5 * counts.sum():
-        weights = counts[known]
-        mean = np.average(middles[known], weights=weights)
-        spread = np.sqrt(np.average((middles[known] - mean) ** 2, weights=weights)) or 1.0
-        scaled = np.where(known, (np.nan_to_num(middles) - mean) / spread, 0.0)
-        described = np.stack([scaled, (~known).astype(np.float64)], axis=1)
+    numeric = np.isfinite(middles)
+    if counts[numeric].sum() >= 0.5 * counts.sum():
+        weights = counts[numeric]
+        mean = np.average(middles[numeric], weights=weights)
+        spread = np.sqrt(np.average((middles[numeric] - mean) ** 2, weights=weights)) or 1.0
+        scaled = np.where(numeric, (np.nan_to_num(middles) - mean) / spread, 0.0)
+        described = np.stack([scaled, (~numeric).astype(np.float64)], axis=1)
     else:
         described = _members(book, counts)
     return np.asarray(described[table.codes(name)[chosen]], np.float64)
@@ -138,7 +138,7 @@ def _features(table: Table, name: str, chosen: IntArray) -> FloatArray:
 def _middles(book: Codebook) -> FloatArray:
     """Return the number or the middle of the interval that each code stands for; NaN for anything else."""
     middles = np.full(book.n_codes, np.nan)
-    if book.kind in (Kind.NUMBER, Kind.DATE):
+    if book.kind in (ColumnType.NUMBER, ColumnType.DATE):
         middles[1:] = as_line(book.values)
         return middles
     if not pa.types.is_string(book.values.type):
@@ -156,19 +156,19 @@ def _middles(book: Codebook) -> FloatArray:
 
 def _members(book: Codebook, counts: IntArray) -> FloatArray:
     """Return a column for each of the commonest values; a set has equal parts of its members."""
-    said = [_items(label) for label in texts(book.values).to_pylist()]
-    held: dict[str, float] = {}
-    for items, count in zip(said, counts[1:].tolist(), strict=True):
+    items_of = [_items(label) for label in texts(book.values).to_pylist()]
+    shares: dict[str, float] = {}
+    for items, count in zip(items_of, counts[1:].tolist(), strict=True):
         for item in items:
-            held[item] = held.get(item, 0.0) + count / len(items)
-    common = sorted(held, key=lambda item: (-held[item], item))[:_MOST_FEATURES]
-    place = {item: at for at, item in enumerate(common)}
-    found = np.zeros((book.n_codes, len(common) + 1))
-    found[0, -1] = 1.0
-    for code, items in enumerate(said, start=1):
+            shares[item] = shares.get(item, 0.0) + count / len(items)
+    common = sorted(shares, key=lambda item: (-shares[item], item))[:_MOST_FEATURES]
+    column = {item: at for at, item in enumerate(common)}
+    features = np.zeros((book.n_codes, len(common) + 1))
+    features[0, -1] = 1.0
+    for code, items in enumerate(items_of, start=1):
         for item in items:
-            found[code, place.get(item, len(common))] += 1 / len(items)
-    return found
+            features[code, column.get(item, len(common))] += 1 / len(items)
+    return features
 
 
 def _items(label: str) -> tuple[str, ...]:

@@ -83,11 +83,11 @@ def published_as_is(data: Table | Release) -> list[str]:
     """Return the columns of the role other, without pseudonyms and the number of a group."""
     if isinstance(data, Table):
         return list(data.schema.named(Role.OTHER))
-    made = set() if data.kind != "grouped-table" else {data.data.group}
+    replaced = set() if data.kind != "grouped-table" else {data.data.group}
     for entry in data.recipe.get("columns", []):
         if isinstance(entry, Mapping) and entry.get("pseudonym"):
-            made.add(entry.get("name"))
-    return [name for name in data.schema.named(Role.OTHER) if name not in made]
+            replaced.add(entry.get("name"))
+    return [name for name in data.schema.named(Role.OTHER) if name not in replaced]
 
 
 def is_many(singletons: Singletons) -> bool:
@@ -137,13 +137,13 @@ def refuse_keys(names: Sequence[str], values: FloatArray, allowed: Collection[st
     they are, so that fewer than a hundred prove nothing.
     """
     for number, name in enumerate(names):
-        held = values[:, number][np.isfinite(values[:, number])]
-        if name in allowed or held.size < _FEWEST_KEYS or (held != np.rint(held)).any():
+        numbers = values[:, number][np.isfinite(values[:, number])]
+        if name in allowed or numbers.size < _FEWEST_KEYS or (numbers != np.rint(numbers)).any():
             continue
-        n_singletons = int((np.unique(held, return_counts=True)[1] == 1).sum())
-        if n_singletons > NEARLY_ALL * held.size:
+        n_singletons = int((np.unique(numbers, return_counts=True)[1] == 1).sum())
+        if n_singletons > NEARLY_ALL * numbers.size:
             raise SinglingOutError(
-                f"Column '{name}' holds whole numbers, and {n_singletons:,} of {held.size:,} rows have one of their "
+                f"Column '{name}' holds whole numbers, and {n_singletons:,} of {numbers.size:,} rows have one of their "
                 "own: it looks like a key. Leave it out, or allow it all the same (allow_unique).",
                 [name],
             )
@@ -159,5 +159,5 @@ def _most_identifying(source: Source, names: Sequence[str], unit: str | None) ->
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:_FEW_SHOWN])
-    return shown if len(names) <= _FEW_SHOWN else f"{shown} and {len(names) - _FEW_SHOWN} more"
+    listed = ", ".join(f"'{name}'" for name in names[:_FEW_SHOWN])
+    return listed if len(names) <= _FEW_SHOWN else f"{listed} and {len(names) - _FEW_SHOWN} more"

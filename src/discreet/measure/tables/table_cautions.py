@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.engine import engine_of
 from discreet.core.errors import SchemaError
 from discreet.core.figures import Caution
 from discreet.core.hierarchy.knowledge import names_units
@@ -19,7 +20,6 @@ from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
-from discreet.measure.tables.row_knowledge import row_knowledge
 from discreet.measure.tables.singling_out import SinglingOut, is_many
 
 DOMINATED = 0.9
@@ -55,7 +55,6 @@ def table_cautions(release: Release, unique: SinglingOut, lost: float | None) ->
     yield from _constant(release)
     yield from other_columns(release, unique)
     yield from _units(release)
-    yield from _known_row_counts(release)
     yield from _types(release)
     yield from _minimality(release)
     if lost is not None and lost > HALF:
@@ -69,7 +68,7 @@ def _dominated(release: Release) -> Iterator[Caution]:
     A value that nearly everyone in the release has is no news in a class.
     """
     groups = release.groups()
-    found: dict[str, tuple[int, int]] = {}
+    dominated_classes: dict[str, tuple[int, int]] = {}
     for name, counts in groups.sensitive.items():
         common = counts.overall >= DOMINATED * max(counts.overall.sum(), 1)
         dominated = (counts.share >= DOMINATED) & ~common[counts.values]
@@ -77,19 +76,19 @@ def _dominated(release: Release) -> Iterator[Caution]:
         classes[counts.group[dominated]] = True
         classes &= groups.sizes > 1
         if classes.any():
-            found[name] = int(classes.sum()), int(groups.sizes[classes].sum())
-    known = f"makes up {DOMINATED:.0%} or more: whoever knows a person's class nearly knows the value. "
+            dominated_classes[name] = int(classes.sum()), int(groups.sizes[classes].sum())
+    danger = f"makes up {DOMINATED:.0%} or more: whoever knows a person's class nearly knows the value. "
     remedy = "Diversity or t-closeness limits that."
-    if len(found) <= MOST_NAMED:
-        for name, (n_classes, rows) in found.items():
+    if len(dominated_classes) <= MOST_NAMED:
+        for name, (n_classes, rows) in dominated_classes.items():
             where = f"In {n_classes:,} classes ({rows:,} rows) one value of '{name}' "
-            yield Caution("dominated-class", where + known + remedy)
+            yield Caution("dominated-class", where + danger + remedy)
         return
-    worst = max(found, key=lambda name: found[name][1])
-    n_classes, rows = found[worst]
-    where = f"In each of {len(found)} sensitive columns there are classes in which one value "
+    worst = max(dominated_classes, key=lambda name: dominated_classes[name][1])
+    n_classes, rows = dominated_classes[worst]
+    where = f"In each of {len(dominated_classes)} sensitive columns there are classes in which one value "
     most = f"Most in '{worst}': {n_classes:,} classes ({rows:,} rows). "
-    yield Caution("dominated-class", where + known + most + remedy)
+    yield Caution("dominated-class", where + danger + most + remedy)
 
 
 def _starred(release: Release) -> Iterator[Caution]:
@@ -195,34 +194,17 @@ def _units(release: Release) -> Iterator[Caution]:
             )
     if release.original is None or release.original.schema.person is not None:
         return
-    found = dict(_repeated(release, release.original))
+    repeated = dict(_repeated(release, release.original))
     remedy = "give it the role person, so that no class is one person's rows."
-    if len(found) > MOST_NAMED:
-        words = f"Rows were counted, not people: {_listed(list(found))} repeat so that classes hold too few of their "
+    if len(repeated) > MOST_NAMED:
+        words = f"Rows were counted, not people: {_listed(list(repeated))} repeat so that classes hold too few of "
         yield Caution(
-            "rows-not-people", f"{words}values. If one says whose row it is, {remedy}", public=False
+            "rows-not-people", f"{words}their values. If one says whose row it is, {remedy}", public=False
         )
         return
-    for name, words in found.items():
+    for name, words in repeated.items():
         text = f"Rows were counted, not people: '{name}' has {words}. If it says whose row it is, {remedy}"
         yield Caution("rows-not-people", text, public=False)
-
-
-def _known_row_counts(release: Release) -> Iterator[Caution]:
-    """Count the people whose number of rows in a class ties them to a value with more than a guarantee allows.
-
-    Whose rows they are is not published, so the count is private, unless pseudonyms show it anyway.
-    """
-    for found in row_knowledge(release.guarantee, release.judged_table):
-        certain = f", {found.certain:,} of them for certain" if found.certain else ""
-        yield Caution(
-            "known-row-counts",
-            f"People are counted, but classes show how many rows have each value of '{found.column}'. Whoever knows "
-            f"how many rows a person has in a class ties {found.beyond:,} of {found.people:,} (people, once in each "
-            f"of their classes) to a value with more than the guarantee allows{certain}. Keep one row of each person, "
-            "or make classes larger.",
-            public=release.schema.person is not None,
-        )
 
 
 def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
@@ -246,8 +228,8 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
                 yield name, words
         elif rows.n_distinct < rows.n_rows and (rows.n_distinct >= fewest or names_units(name)):
             quasi = original.schema.quasi
-            kept = source_of(original.kept(recoding, own=[name], shown=quasi))
-            few = kept.small_classes(quasi, name, fewest)
+            published = source_of(original.released_rows(recoding, true=[name], published=quasi))
+            few = published.small_classes(quasi, name, fewest)
             if few > (0 if names_units(name) else BY_CHANCE * rows.n_rows):
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
 
@@ -257,11 +239,8 @@ def _types(release: Release) -> Iterator[Caution]:
     original, recoding = release.original, release.evidence.recoding
     if not release.evidence.suppressed or original is None or recoding is None:
         return
-    from discreet.engines.text.inference import inference_of
-    from discreet.engines.text.retyping import typed_by_others
-
-    inference = inference_of(original.frame)
-    if inference is None:
+    engine = engine_of(original.frame)
+    if not engine.types_were_found(original.frame):
         return
     names = [
         name
@@ -272,13 +251,14 @@ def _types(release: Release) -> Iterator[Caution]:
     ]
     if not names:
         return
-    found = typed_by_others(inference, original.frame, original.kept(recoding, own=names), names)
-    if found:
+    rows = original.released_rows(recoding, true=names)
+    columns = engine.typed_by_others(original.frame, rows, names)
+    if columns:
         yield Caution(
             "type-of-suppressed",
-            f"{_listed(found)}: the type, or how numbers are written, comes from rows that were suppressed, and "
+            f"{_listed(columns)}: the type, or how numbers are written, comes from rows that were suppressed, and "
             "reveals something about them to whoever knows who was suppressed. Clean those values, round them, or read "
-            f"{'the column' if len(found) == 1 else 'the columns'} as text.",
+            f"{'the column' if len(columns) == 1 else 'the columns'} as text.",
             public=False,
         )
 
@@ -315,13 +295,13 @@ def _is_surely_kept(table: Table, name: str, suppressed: int) -> bool:
     book = table.encoded.get(name)
     if book is None:
         return False
-    held = table.overall(name)[1:]
-    frequent = book.values.filter(pa.array(held > suppressed))
+    counts = table.overall(name)[1:]
+    frequent = book.values.filter(pa.array(counts > suppressed))
     if pa.types.is_floating(book.type):
         numbers = frequent.to_numpy(zero_copy_only=False)
         return bool((numbers != np.floor(numbers)).any())
     if pa.types.is_integer(book.type) or pa.types.is_boolean(book.type) or pa.types.is_temporal(book.type):
-        return bool(held.sum() > suppressed)
+        return bool(counts.sum() > suppressed)
     words = filter(_LETTERS.search, texts(frequent).to_pylist())
     return any(word.lower() not in _TRUTHS for word in words)
 
@@ -335,14 +315,14 @@ def _linked_units(table: Table) -> tuple[int, int]:
     """Return how many units are the only ones with their set of classes, of all units with rows in several."""
     labels, _ = table.classes
     units = table.codes(table.schema.person or "")
-    held = np.unique(np.stack([units, labels], axis=1), axis=0)
-    starts = np.flatnonzero(np.append(True, held[1:, 0] != held[:-1, 0]))
-    sets = [tuple(one.tolist()) for one in np.split(held[:, 1], starts[1:])]
-    several = Counter(one for one in sets if len(one) > 1)
+    pairs = np.unique(np.stack([units, labels], axis=1), axis=0)
+    starts = np.flatnonzero(np.append(True, pairs[1:, 0] != pairs[:-1, 0]))
+    sets = [tuple(classes.tolist()) for classes in np.split(pairs[:, 1], starts[1:])]
+    several = Counter(classes for classes in sets if len(classes) > 1)
     return sum(count == 1 for count in several.values()), len(sets)
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:8])
+    listed = ", ".join(f"'{name}'" for name in names[:8])
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"{'Column' if len(names) == 1 else 'Columns'} {shown}{more}"
+    return f"{'Column' if len(names) == 1 else 'Columns'} {listed}{more}"

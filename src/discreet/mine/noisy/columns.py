@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from discreet.collect.additive_noise import AdditiveNoise
-from discreet.collect.channels import Channels
+from discreet.collect.channels import Channels, channel_from_dict
 from discreet.collect.randomized_response import RandomizedResponse
-from discreet.collect.reconstruct.em import Rule, run_em
+from discreet.collect.reconstruct.em import Rule, likelihood, reached, run_em
 from discreet.collect.reconstruct.histogram import FARTHEST
-from discreet.collect.reconstruct.likelihood import likelihood, reached
 from discreet.collect.reconstruct.reconstruction import Edges
-from discreet.collect.saved_channels import channel_from_dict
 from discreet.collect.unary_response import UnaryResponse
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray
 from discreet.core.errors import InputError, ParameterError, SchemaError
@@ -117,7 +115,7 @@ class NoisyColumn:
     def from_dict(cls, record: Mapping[str, Any]) -> NoisyColumn:
         """Read what ``to_dict`` returns."""
         name, saved = record["name"], record.get("channel")
-        channel = None if saved is None else channel_from_dict(saved, shown=name)
+        channel = None if saved is None else channel_from_dict(saved, column=name)
         if isinstance(channel, AdditiveNoise):
             edges, (width, first, n_bins) = np.array(record["edges"], np.float64), record["bins"]
             require(cls.__name__, "edges", edges, Edges())

@@ -4,19 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.core.arrays import IntArray
 from discreet.core.errors import DiscreetError
 from discreet.core.params import unknown
 from discreet.core.rng import RandomState, generator
 from discreet.measure.queries.attacks import ATTACKS
 from discreet.measure.queries.target import QueryAttack, QueryTarget
-from discreet.output.audit.auditor import Denied
+from discreet.output.audit.auditor import AnswerPlan, Audit, Auditor, Denied, Question
 from discreet.output.audit.errors import QueryError
-from discreet.output.audit.unaudited import Unaudited
+from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
+from discreet.output.audit.row_space import RowSpace
 from discreet.output.audit.vault import Vault
+
+
+@dataclass(frozen=True)
+class Unaudited(Auditor):
+    """Answers everything exactly, and keeps account of the sums it has disclosed."""
+
+    name: ClassVar[str] = "none"
+    aggregates: ClassVar[frozenset[str]] = frozenset({"sum", "min", "max"})
+    several: ClassVar[bool] = True
+
+    def _start(
+        self, column: SecretColumn, sizes: IntArray, public: Sequence[PublicColumn], shared: Any
+    ) -> _Unaudited:
+        return _Unaudited(sizes)
+
+
+class _Unaudited(Audit):
+    def __init__(self, sizes: IntArray) -> None:
+        self._sizes, self._space = sizes, RowSpace.over(sizes)
+
+    def decide(self, question: Question) -> AnswerPlan | Denied:
+        """Allow the question."""
+        space = self._space
+        if question.aggregate == "sum":
+            for members in question.sets:
+                space = space.with_set(members, self._sizes)
+        return AnswerPlan(question, space)
+
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+        """Return the truth."""
+        self._space = plan.state
+        return tuple(truths)
+
+    def restore(self, question: Question, released: Sequence[Any] | None) -> None:
+        """Take a question of the log over."""
+        plan = self.decide(question)
+        assert isinstance(plan, AnswerPlan)
+        self.answer(plan, released or ())
+
+    def disclosed(self) -> int:
+        """Return how many records' values the answered sums determine."""
+        return self._space.exposed_records()
 
 
 @dataclass(frozen=True)
@@ -108,7 +153,10 @@ def _records(vault: Vault, column: str) -> tuple[dict[str, list[Any]], Any]:
     """
     holdings = vault.holdings
     rows = holdings.layout.rows
-    public = {one.name: [one.values[code] for code in one.codes[rows].tolist()] for one in holdings.public}
+    public = {
+        column.name: [column.values[code] for code in column.codes[rows].tolist()]
+        for column in holdings.public
+    }
     secret = holdings.secret[column]
     truth = np.array([float(secret.unit * secret.largest[element]) for element in rows.tolist()])
     truth[secret.sizes[rows] != 1] = np.inf

@@ -89,7 +89,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Plan:
+class AnswerPlan:
     """A question that may be answered: the auditor's next state, and what else the auditor needs to answer it."""
 
     question: Question
@@ -105,10 +105,10 @@ def split_atoms(
     atom twice its old label, plus 1 for one in the set, and the sizes of the new atoms.
     """
     filled = labels >= 0
-    found, places = np.unique(2 * labels[filled] + members[filled], return_inverse=True)
+    occupied, places = np.unique(2 * labels[filled] + members[filled], return_inverse=True)
     fresh = np.full(labels.size, -1, np.int64)
     fresh[filled] = places
-    return fresh, found, np.bincount(places, element_sizes[filled], found.size).astype(np.int64)
+    return fresh, occupied, np.bincount(places, element_sizes[filled], occupied.size).astype(np.int64)
 
 
 def set_key(members: BoolArray, sizes: IntArray) -> bytes:
@@ -127,11 +127,11 @@ class Audit(ABC):
     """Whether later decisions depend on released answers, which must then be durable as well."""
 
     @abstractmethod
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
 
     @abstractmethod
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Take the plan's state over, and return what is released of the true aggregates of each set."""
 
     @abstractmethod
@@ -228,4 +228,4 @@ class Auditor(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the auditor as plain data for JSON."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every auditor is a dataclass
-        return {"auditor": self.name} | {one.name: getattr(self, one.name) for one in fields}
+        return {"auditor": self.name} | {field.name: getattr(self, field.name) for field in fields}

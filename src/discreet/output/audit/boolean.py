@@ -18,11 +18,11 @@ from discreet.kernels import ragged
 from discreet.output.audit.auditor import (
     NOT_A_RANGE,
     WOULD_DISCLOSE,
+    AnswerPlan,
     Audit,
     Auditor,
     Bound,
     Denied,
-    Plan,
     Question,
     set_key,
 )
@@ -80,7 +80,7 @@ class BooleanAuditor(Auditor):
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column that holds anything but 0 and 1."""
         self._blocks(public)
-        extremes = [column.unit * one for one in (*column.largest, *column.smallest)]
+        extremes = [column.unit * extreme for extreme in (*column.largest, *column.smallest)]
         if any(value not in (0, 1) for value in extremes):
             raise SchemaError(
                 f"The column {name!r} holds more than 0 and 1, which the boolean auditor needs."
@@ -88,10 +88,10 @@ class BooleanAuditor(Auditor):
 
     def _blocks(self, public: Sequence[PublicColumn]) -> IntArray:
         """Return the place of every element in the order."""
-        found = [column for column in public if column.name == self.order]
-        if not found:
+        columns = [column for column in public if column.name == self.order]
+        if not columns:
             raise SchemaError(f"The ordering column {self.order!r} is not public.")
-        [column] = found
+        [column] = columns
         ordered = sorted(
             range(len(column.values)),
             key=lambda code: (
@@ -100,9 +100,9 @@ class BooleanAuditor(Auditor):
                 else (column.values[code] is not None, str(column.values[code]))
             ),
         )
-        place = np.empty(len(ordered), np.int64)
-        place[ordered] = np.arange(len(ordered))
-        return place[column.codes]
+        rank = np.empty(len(ordered), np.int64)
+        rank[ordered] = np.arange(len(ordered))
+        return rank[column.codes]
 
 
 @dataclass(frozen=True)
@@ -177,15 +177,15 @@ class BooleanAudit(Audit):
         self.state = _State.over(int(self.starts[-1]))
         self.released: dict[bytes, Any] = {}
 
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         [members] = question.sets
-        found = self._range(members)
-        if found is None:
+        ends = self._range(members)
+        if ends is None:
             return Denied(NOT_A_RANGE)
-        first, last = found
+        first, last = ends
         if first == last or set_key(members, self.sizes) in self.released:
-            return Plan(question, None)
+            return AnswerPlan(question, None)
         state = self.state.with_end(first).with_end(last)
         a, b = state.place(first), state.place(last)
         low, high = -int(state.reach[b, a]), int(state.reach[a, b])
@@ -193,9 +193,9 @@ class BooleanAudit(Audit):
         least, most = max(low, least), min(high, most)
         if low < high and least >= most:
             return Denied(WOULD_DISCLOSE)
-        return Plan(question, _Allowed(state, first, last, least, most, low < least, most < high))
+        return AnswerPlan(question, _Allowed(state, first, last, least, most, low < least, most < high))
 
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Return the count inside the safe interval, and an inequality at or beyond its ends."""
         allowed, [truth], [members] = plan.state, truths, plan.question.sets
         if allowed is None or truth is None:
@@ -211,13 +211,13 @@ class BooleanAudit(Audit):
     def restore(self, question: Question, released: Sequence[Any] | None) -> None:
         """Bring the state to where it was after a question of the log was answered."""
         [members], [count] = question.sets, released or [None]
-        found = self._range(members)
+        ends = self._range(members)
         key = set_key(members, self.sizes)
-        if count is None or found is None or key in self.released:
+        if count is None or ends is None or key in self.released:
             return
         self.released[key] = count
-        state = self.state.with_end(found[0]).with_end(found[1])
-        a, b = state.place(found[0]), state.place(found[1])
+        state = self.state.with_end(ends[0]).with_end(ends[1])
+        a, b = state.place(ends[0]), state.place(ends[1])
         if not isinstance(count, Bound) or count.relation == "at most":
             state = state.at_most(a, b, _whole(count))
         if not isinstance(count, Bound) or count.relation == "at least":

@@ -65,9 +65,9 @@ class Config:
     def read(cls, folder: Path) -> Config:
         """Read the configuration from a vault's folder."""
         try:
-            plain = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+            record = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
             config = cls(
-                **{**plain, "public": tuple(plain["public"]), "sensitive": tuple(plain["sensitive"])}
+                **{**record, "public": tuple(record["public"]), "sensitive": tuple(record["sensitive"])}
             )
             auditor = auditor_from_dict(config.auditor)
         except FileNotFoundError:

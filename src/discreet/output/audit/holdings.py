@@ -57,7 +57,7 @@ class Layout:
             names = [str(name) for name in arrays["names"]]
             sizes = dict(zip(names, arrays["sizes"], strict=True))
             origins = dict(zip(names, arrays["origins"], strict=True)) if "origins" in arrays else None
-            gone = frozenset(str(one) for one in arrays["gone"]) if "gone" in arrays else frozenset()
+            gone = frozenset(str(digest) for digest in arrays["gone"]) if "gone" in arrays else frozenset()
             return cls(arrays["rows"].astype(np.int64), sizes, origins, gone)
 
 
@@ -87,16 +87,19 @@ class Holdings:
         chosen = [by_name[name] for name in names]
         elements = np.flatnonzero(members)
         codes = np.stack([column.codes[elements] for column in chosen], axis=1)
-        found, label = np.unique(codes, axis=0, return_inverse=True)
-        keys = [tuple(column.values[code] for column, code in zip(chosen, row, strict=True)) for row in found]
+        combinations, label = np.unique(codes, axis=0, return_inverse=True)
+        keys = [
+            tuple(column.values[code] for column, code in zip(chosen, row, strict=True))
+            for row in combinations
+        ]
         label = label.ravel()
         sets: list[BoolArray] = []
         if len(keys) > most:
             return keys, sets
-        for place in sorted(range(len(keys)), key=lambda at: _sortable(keys[at])):
-            one = np.zeros(members.size, np.bool_)
-            one[elements[label == place]] = True
-            sets.append(one)
+        for position in sorted(range(len(keys)), key=lambda at: _sortable(keys[at])):
+            group = np.zeros(members.size, np.bool_)
+            group[elements[label == position]] = True
+            sets.append(group)
         return sorted(keys, key=_sortable), sets
 
     def counts(self, members: BoolArray) -> int:
@@ -158,13 +161,13 @@ def next_version(
     """Return the columns of changed data; a record keeps its origin in a column if key and value are the same."""
     require_unique(after, key)
     keys = after[key].to_pylist()
-    place = {one: row for row, one in enumerate(before[key].to_pylist())}
-    matched = np.array([place.get(one, -1) for one in keys], np.int64)
-    if any(_key_digest(one) in old.layout.gone for one in keys):
+    rows_by_key = {key_value: row for row, key_value in enumerate(before[key].to_pylist())}
+    matched = np.array([rows_by_key.get(key_value, -1) for key_value in keys], np.int64)
+    if any(_key_digest(key_value) in old.layout.gone for key_value in keys):
         raise SchemaError(
             "The new data has someone who had left. Earlier answers about them would no longer count, so it is refused."
         )
-    gone = old.layout.gone | {_key_digest(one) for one in place.keys() - set(keys)}
+    gone = old.layout.gone | {_key_digest(key_value) for key_value in rows_by_key.keys() - set(keys)}
     origins = {}
     for name in sensitive:
         was = in_units(secret_values(name, before[name], nulls=nulls), step)
@@ -185,7 +188,9 @@ def next_version(
         _, rows = np.unique(rows * (old.n_elements + 1) + origin + 1, return_inverse=True)
     _, first = np.unique(rows, return_index=True)
     sizes = {name: _secret(after, name, rows, nulls, step).sizes for name in sensitive}
-    layout = Layout(rows.astype(np.int64), sizes, {name: one[first] for name, one in origins.items()}, gone)
+    layout = Layout(
+        rows.astype(np.int64), sizes, {name: key_value[first] for name, key_value in origins.items()}, gone
+    )
     return loaded(after, layout, public, sensitive, nulls=nulls, step=step)
 
 
@@ -196,7 +201,7 @@ def _key_digest(key: Any) -> str:
 def require_unique(table: pa.Table, key: str) -> None:
     """Refuse a key column with missing or repeated values."""
     values = table[key].to_pylist()
-    if any(one is None for one in values) or len(set(values)) < len(values):
+    if any(value is None for value in values) or len(set(values)) < len(values):
         raise SchemaError(
             f"The key column {key!r} has missing or repeated values. A vault takes one row for each person: "
             "add up or average a person's rows first."
@@ -225,4 +230,4 @@ def unpack_sets(raw: bytes, n_sets: int, n_elements: int) -> tuple[BoolArray, ..
 
 
 def _sortable(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple((one is not None, "" if one is None else one) for one in key)
+    return tuple((part is not None, "" if part is None else part) for part in key)

@@ -94,7 +94,7 @@ class Log:
         """Yield all entries, checking the chain; a log that was changed or cut short raises LogError."""
         previous, number = b"", 0
         head = None if self._head is None else os.pread(self._head, _HEAD + 1, 0)
-        found = head is None
+        is_complete = head is None
         try:
             for row in self._connection.execute(
                 "SELECT id, kind, body, sets, digest FROM entries ORDER BY id"
@@ -103,11 +103,11 @@ class Log:
                 previous = _digest(previous, number, *row[1:4])
                 if row[0] != number or row[4] != previous:
                     raise _damaged(self._path)
-                found = found or number.to_bytes(8, "big") + previous == head
+                is_complete = is_complete or number.to_bytes(8, "big") + previous == head
                 yield Entry(number, row[1], json.loads(row[2]), row[3])
         except (sqlite3.Error, ValueError, TypeError):
             raise _damaged(self._path) from None
-        if not found:
+        if not is_complete:
             raise _damaged(self._path)
         self.length, self.digest = number, previous
 

@@ -10,20 +10,20 @@ from typing import Any
 from discreet.output.audit.auditor import Answer, Bound, Denied
 
 
-def plain_result(found: Answer | Denied) -> dict[str, Any]:
+def plain_result(result: Answer | Denied) -> dict[str, Any]:
     """Return an answer or a denial as plain data.
 
     >>> plain_result(Denied("too few"))
     {'denied': True, 'reason': 'too few'}
     """
-    if isinstance(found, Denied):
-        return {"denied": True, "reason": found.reason}
-    plain: dict[str, Any] = {
+    if isinstance(result, Denied):
+        return {"denied": True, "reason": result.reason}
+    record: dict[str, Any] = {
         "denied": False,
-        "columns": list(found.columns),
-        "rows": [[_cell(one) for one in row] for row in found.rows],
+        "columns": list(result.columns),
+        "rows": [[_cell(value) for value in row] for row in result.rows],
     }
-    return plain if found.epsilon_left is None else plain | {"epsilon_left": found.epsilon_left}
+    return record if result.epsilon_left is None else record | {"epsilon_left": result.epsilon_left}
 
 
 def _cell(value: Any) -> Any:

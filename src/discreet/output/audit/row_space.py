@@ -84,10 +84,10 @@ class RowSpace:
         rows, sets = _widened(self.rows, cut), _widened(self.sets, cut)
         left = reduced(vector, rows[:-1], self.pivots, self.prime)
         sets[-1] = vector
-        found = np.flatnonzero(left)
-        if not found.size:
+        pivots = np.flatnonzero(left)
+        if not pivots.size:
             return self if self._spans(vector) else _rebuilt(split, sets)
-        return split._grown(sets, rows, left, int(found[0]))
+        return split._grown(sets, rows, left, int(pivots[0]))
 
     def exposes(self, group: int) -> bool:
         """Whether some combination of the sets involves fewer than ``group`` records."""
@@ -172,12 +172,12 @@ def _rebuilt(space: RowSpace, sets: Bits) -> RowSpace:
         pivots = np.zeros(len(sets), np.int64)
         for count, vector in enumerate(sets):
             left = reduced(vector, rows[:count], pivots[:count], prime)
-            found = np.flatnonzero(left)
-            if not found.size:
+            nonzero = np.flatnonzero(left)
+            if not nonzero.size:
                 break
-            pivots[count] = found[0]
-            rows[count] = left.astype(np.int64) * pow(int(left[found[0]]), -1, prime) % prime
-            eliminate(rows[:count], rows[count], int(found[0]), prime)
+            pivots[count] = nonzero[0]
+            rows[count] = left.astype(np.int64) * pow(int(left[nonzero[0]]), -1, prime) % prime
+            eliminate(rows[:count], rows[count], int(nonzero[0]), prime)
         else:
             return replace(space, prime=prime, sets=sets, rows=rows, pivots=pivots)
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any, Literal, cast
 
 from discreet.core.arrays import BoolArray
-from discreet.output.audit.auditor import Answer, Audit, Auditor, Bound, Denied, Plan, Question
+from discreet.output.audit.auditor import Answer, AnswerPlan, Audit, Auditor, Bound, Denied, Question
 from discreet.output.audit.errors import QueryError
-from discreet.output.audit.gate.predicates import Engine, kinds
+from discreet.output.audit.gate.predicates import Selector, kinds
 from discreet.output.audit.gate.statement import Declared, Output, Statement, read_statement
 from discreet.output.audit.holdings import Holdings, Layout, pack_sets, unpack_sets
 from discreet.output.audit.log import Entry, Log, now
@@ -42,7 +42,7 @@ class Session:
         self._audits: dict[str, dict[str, Audit]] = {}
         self._shared: dict[str, Any] = {}
         self._layouts = [holdings.layout]
-        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+        self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
         self._declared = Declared(kinds(holdings.public), tuple(holdings.secret))
 
     def ask(self, sql: str, *, user: str, epsilon: float | None) -> Answer | Denied:
@@ -51,7 +51,7 @@ class Session:
             raise QueryError(f"A user's name has at most {_MOST_USER} characters.")
         query = self._read(sql)
         spent = self._auditor.price(epsilon) if query.aggregates else None
-        plans: dict[str, Plan] = {}
+        plans: dict[str, AnswerPlan] = {}
         denied: Denied | None = None
         for name, aggregate in query.aggregates.items():
             plan = self._audit(user, name).decide(Question(aggregate, query.sets, spent))
@@ -68,15 +68,15 @@ class Session:
     def epsilon_left(self, user: str) -> float | None:
         """Return the privacy budget that remains to a user."""
         left = [self._audit(user, name).epsilon_left for name in self._declared.sensitive]
-        return min((one for one in left if one is not None), default=None)
+        return min((budget for budget in left if budget is not None), default=None)
 
     def disclosures(self) -> dict[str, tuple[int, int]]:
         """Return for each column how many values the log settles for some user, and how many there are."""
-        found = {}
+        counts = {}
         for name, column in self._holdings.secret.items():
             settled = [audits[name].disclosed() for audits in self._audits.values() if name in audits]
-            found[name] = (max(settled, default=0), int(column.sizes.sum()))
-        return found
+            counts[name] = (max(settled, default=0), int(column.sizes.sum()))
+        return counts
 
     def replay(self, entries: Sequence[Entry]) -> None:
         """Bring the auditors to where they were, and answer to the log what was decided but not answered."""
@@ -94,7 +94,7 @@ class Session:
                         audit.restore(question, None)
             elif entry.kind == "answer":
                 query, question = waiting[entry.body["to"]].pop(entry.body["column"])
-                released = [_from_plain(one) for one in entry.body["released"]]
+                released = [_from_plain(value) for value in entry.body["released"]]
                 self._audit(query.body["user"], entry.body["column"]).restore(question, released)
         for number, columns in waiting.items():
             for name, (query, question) in columns.items():
@@ -105,7 +105,7 @@ class Session:
         self._holdings = holdings
         self._follow(holdings.layout)
         self._engine.close()
-        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+        self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
 
     def close(self) -> None:
         """Close the engine."""
@@ -180,14 +180,14 @@ class Session:
             for name, aggregate in entry.body["aggregates"].items()
         }
 
-    def _settle(self, user: str, name: str, plan: Plan, number: int) -> tuple[Any, ...]:
+    def _settle(self, user: str, name: str, plan: AnswerPlan, number: int) -> tuple[Any, ...]:
         """Look at the truth, and make what is released durable where later decisions depend on it."""
         audit, column = self._audit(user, name), self._holdings.secret[name]
         truths = [column.truth(plan.question.aggregate, members) for members in plan.question.sets]
         released = audit.answer(plan, truths)
         if audit.answers_kept:
-            plain = [_to_plain(one) for one in released]
-            self._log.append("answer", {"to": number, "column": name, "released": plain})
+            values = [_to_plain(value) for value in released]
+            self._log.append("answer", {"to": number, "column": name, "released": values})
         return released
 
     def _finish(self, number: int, name: str, user: str, question: Question) -> None:
@@ -199,22 +199,22 @@ class Session:
     def _answer(self, query: _Query, released: dict[str, tuple[Any, ...]], user: str) -> Answer:
         outputs = query.statement.outputs
         rows = tuple(
-            tuple(self._cell(query, released, output, place) for output in outputs)
-            for place in range(len(query.sets))
+            tuple(self._cell(query, released, output, row) for output in outputs)
+            for row in range(len(query.sets))
         )
         left = self.epsilon_left(user)
         return Answer(tuple(output.name for output in outputs), rows, left)
 
-    def _cell(self, query: _Query, released: dict[str, tuple[Any, ...]], output: Output, place: int) -> Any:
-        members = query.sets[place]
+    def _cell(self, query: _Query, released: dict[str, tuple[Any, ...]], output: Output, row: int) -> Any:
+        members = query.sets[row]
         if output.function == "group":
-            return query.keys[place][query.statement.group.index(cast("str", output.column))]
+            return query.keys[row][query.statement.group.index(cast("str", output.column))]
         if output.column is None:
             return self._holdings.counts(members)
         column = self._holdings.secret[output.column]
         if output.function == "count":
             return column.count(members)
-        value = released[output.column][place]
+        value = released[output.column][row]
         return _number(value, column.count(members) if output.function == "avg" else None)
 
 
@@ -239,8 +239,8 @@ def _to_plain(value: Any) -> Any:
     return None if value is None else str(Fraction(value))
 
 
-def _from_plain(plain: Any) -> Any:
-    if isinstance(plain, dict):
-        [(relation, value)] = plain.items()
+def _from_plain(record: Any) -> Any:
+    if isinstance(record, dict):
+        [(relation, value)] = record.items()
         return Bound("at most" if relation == "at_most" else "at least", value)
-    return None if plain is None else Fraction(plain)
+    return None if record is None else Fraction(record)

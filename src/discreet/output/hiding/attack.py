@@ -79,37 +79,37 @@ def hiding_attack(
     require("hiding_attack", "window", window, FloatIn(0, 1, closed="left"))
     data = released_baskets(released)
     least = least_count(guarantee.min_support, len(data))
-    found = Itemsets(least_count(guarantee.min_support, len(data), margin=window)).mine(data)
-    near = _negative_border(found, least)
+    itemsets = Itemsets(least_count(guarantee.min_support, len(data), margin=window)).mine(data)
+    near = _negative_border(itemsets, least)
     names = [str(name) for name in data.names.to_pylist()]
-    places = _places(least - found.counts[near], -_expected(found, data)[near])
-    sets = _named(found.keep(near), names)
+    places = _places(least - itemsets.counts[near], -_expected(itemsets, data)[near])
+    sets = _named(itemsets.keep(near), names)
     by_set = dict(zip(sets, places.tolist(), strict=True))
-    by_rule = _near_rules(found.keep(found.counts >= least), guarantee, window)
+    by_rule = _near_rules(itemsets.keep(itemsets.counts >= least), guarantee, window)
     ranks = []
     for rule in guarantee.rules:
         sides = tuple(frozenset(map(str, side)) for side in (rule.lhs, rule.rhs))
         guesses = [by_set.get(sides[0] | sides[1]), by_rule.get((sides[0], sides[1]))]
-        known = [guess for guess in guesses if guess is not None]
-        ranks.append((rule, min(known) if known else None))
+        ranks_of_rule = [guess for guess in guesses if guess is not None]
+        ranks.append((rule, min(ranks_of_rule) if ranks_of_rule else None))
     return HidingAttack(tuple(ranks), len(sets), len(by_rule))
 
 
-def _negative_border(found: FoundItemsets, least: int) -> BoolArray:
+def _negative_border(itemsets: FoundItemsets, least: int) -> BoolArray:
     """Return which itemsets are infrequent while all with one item less are frequent."""
-    owner = np.repeat(np.arange(len(found)), found.lengths)
-    subsets = found.subsets
-    rare = (subsets >= 0) & (found.counts[subsets] < least)
-    below = np.bincount(owner[rare], minlength=len(found)) > 0
-    return np.asarray((found.counts < least) & ~below)
+    owner = np.repeat(np.arange(len(itemsets)), itemsets.lengths)
+    subsets = itemsets.subsets
+    rare = (subsets >= 0) & (itemsets.counts[subsets] < least)
+    below = np.bincount(owner[rare], minlength=len(itemsets)) > 0
+    return np.asarray((itemsets.counts < least) & ~below)
 
 
-def _expected(found: FoundItemsets, data: Baskets) -> FloatArray:
+def _expected(itemsets: FoundItemsets, data: Baskets) -> FloatArray:
     """Return how many baskets would hold each itemset if its items were independent."""
-    if not len(found):
+    if not len(itemsets):
         return np.empty(0)
     shares = np.log(np.maximum(data.counts, 1) / max(len(data), 1))
-    return np.asarray(len(data) * np.exp(np.add.reduceat(shares[found.codes], found.indptr[:-1])))
+    return np.asarray(len(data) * np.exp(np.add.reduceat(shares[itemsets.codes], itemsets.indptr[:-1])))
 
 
 def _places(gap: Sequence[float] | np.ndarray, tie: np.ndarray) -> np.ndarray:
@@ -120,23 +120,23 @@ def _places(gap: Sequence[float] | np.ndarray, tie: np.ndarray) -> np.ndarray:
     return np.asarray((first + (counts + 2) // 2)[kind.reshape(-1)], np.int64)
 
 
-def _named(found: FoundItemsets, names: list[str]) -> list[frozenset[str]]:
-    bounds, codes = found.indptr.tolist(), found.codes.tolist()
+def _named(itemsets: FoundItemsets, names: list[str]) -> list[frozenset[str]]:
+    bounds, codes = itemsets.indptr.tolist(), itemsets.codes.tolist()
     return [frozenset(names[code] for code in codes[start:stop]) for start, stop in pairwise(bounds)]
 
 
 def _near_rules(
-    found: FoundItemsets, guarantee: RulesHidden, window: float
+    itemsets: FoundItemsets, guarantee: RulesHidden, window: float
 ) -> dict[tuple[frozenset[str], frozenset[str]], int]:
     """Return the places of the rules whose confidence lies in the window below the threshold."""
-    if guarantee.min_confidence is None or not len(found) or int(found.lengths.max()) < 2:
+    if guarantee.min_confidence is None or not len(itemsets) or int(itemsets.lengths.max()) < 2:
         return {}
-    table = rules(found, metric="confidence", min_threshold=guarantee.min_confidence * (1 - window))
+    table = rules(itemsets, metric="confidence", min_threshold=guarantee.min_confidence * (1 - window))
     confidence = table["confidence"].to_numpy()
     below = confidence < guarantee.min_confidence * (1 - 1e-12)
     columns = [table[name].filter(below).to_pylist() for name in ("antecedents", "consequents")]
     places = _places(-confidence[below], -table["support"].to_numpy()[below])
     return {
-        (frozenset(map(str, left)), frozenset(map(str, right))): place
-        for left, right, place in zip(*columns, places.tolist(), strict=True)
+        (frozenset(map(str, left)), frozenset(map(str, right))): rank
+        for left, right, rank in zip(*columns, places.tolist(), strict=True)
     }

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.names import in_order
+from discreet.core.baskets.names import sorted_items
 from discreet.core.baskets.sensitive_rules import SensitiveRule
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
@@ -86,10 +86,10 @@ class Blocking(Hider):
         fake = np.zeros_like(true)
         for column in np.flatnonzero(true.any(axis=1)).tolist():
             fake[column] = self._fakes(problem, editing, column, int(true[column].sum()), rng)
-        made = _marked(problem, editing, true | fake, names)
+        marked = _marked(problem, editing, true | fake, names)
         changed = int(np.count_nonzero((true | fake).any(axis=0)))
         counts = {"unknown_items": int(true.sum()), "camouflage": int(fake.sum()), "changed_baskets": changed}
-        return Sanitized(made, {**counts, "removed_items": int(true.sum()), "added_items": 0})
+        return Sanitized(marked, {**counts, "removed_items": int(true.sum()), "added_items": 0})
 
     def _fakes(
         self, problem: Problem, editing: Editing, column: int, n_true: int, rng: np.random.Generator
@@ -98,7 +98,7 @@ class Blocking(Hider):
         alike = np.zeros(editing.kept.size, np.int64)
         for target in problem.targets:
             if column in target.items:
-                others = [one for one in target.items if one != column]
+                others = [item for item in target.items if item != column]
                 alike = np.maximum(alike, editing.before[others].sum(axis=0))
         absent = rng.permutation(np.flatnonzero(~editing.before[column]))
         n = min(math.ceil(self.camouflage * n_true * rng.uniform(0.5, 1.5)), absent.size)
@@ -115,8 +115,8 @@ def _marked(problem: Problem, editing: Editing, unknown: BoolArray, names: list[
     marks = [UNKNOWN + names[int(problem.codes[column])] for column in columns]
     column, row = np.nonzero(unknown[columns])
     rows = np.concatenate([certain.rows(), row])
-    ordered, place = in_order(pa.array([*names, *marks], pa.string()))
-    items = place[np.concatenate([certain.items, len(names) + column])]
+    ordered, code = sorted_items(pa.array([*names, *marks], pa.string()))
+    items = code[np.concatenate([certain.items, len(names) + column])]
     return Baskets.from_entries(rows, items, ordered, n=len(certain))
 
 
@@ -144,16 +144,16 @@ def confidence_interval(data: Baskets, rule: Any) -> tuple[float, float]:
 
 def _holders(data: Baskets, items: Iterable[Any]) -> tuple[BoolArray, BoolArray]:
     """Return which baskets certainly hold all items, and which may."""
-    known = {str(name): code for code, name in enumerate(data.names.to_pylist())}
+    codes = {str(name): code for code, name in enumerate(data.names.to_pylist())}
     sure, maybe = np.ones(len(data), np.bool_), np.ones(len(data), np.bool_)
     rows: IntArray = data.rows()
     for name in items:
-        held, open_ = (
-            np.bincount(rows[data.items == known.get(mark + str(name), -1)], minlength=len(data)) > 0
+        certain_rows, open_ = (
+            np.bincount(rows[data.items == codes.get(mark + str(name), -1)], minlength=len(data)) > 0
             for mark in ("", UNKNOWN)
         )
-        sure &= held
-        maybe &= held | open_
+        sure &= certain_rows
+        maybe &= certain_rows | open_
     return sure, maybe
 
 

@@ -16,8 +16,8 @@ def memberships(baskets: Baskets, sets: FoundItemsets) -> BoolArray:
     used, codes = np.unique(sets.codes, return_inverse=True)
     column = np.full(max(baskets.n_items, 1), -1, np.int32)
     column[used] = np.arange(used.size, dtype=np.int32)
-    place = column[baskets.items]
-    wanted = place >= 0
-    held = np.zeros((len(baskets), used.size), np.bool_)
-    held[baskets.rows()[wanted], place[wanted]] = True
-    return np.asarray(contained(held, sets.indptr, codes.astype(np.int32)))
+    position = column[baskets.items]
+    inside = position >= 0
+    incidence = np.zeros((len(baskets), used.size), np.bool_)
+    incidence[baskets.rows()[inside], position[inside]] = True
+    return np.asarray(contained(incidence, sets.indptr, codes.astype(np.int32)))

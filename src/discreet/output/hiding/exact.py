@@ -145,23 +145,23 @@ def _middle(ends: float) -> float:
 def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
     """Solve the inline program; without a solution drop border itemsets, the largest and rarest first."""
     inline = Inline(problem)
-    wanted = np.ones(inline.kept.size, np.bool_)
+    mask = np.ones(inline.kept.size, np.bool_)
     order = np.lexsort((inline.kept.slack, -inline.kept.columns.sum(axis=1)))
     first = spare(problem, "maxmin2", rng)
     while True:
-        found = solve(inline.program(wanted), time_limit=_left(ends), progress=hider.progress)
-        if found.x is not None or not wanted.any() or (not found.infeasible and _left(ends) == 0.0):
+        solution = solve(inline.program(mask), time_limit=_left(ends), progress=hider.progress)
+        if solution.x is not None or not mask.any() or (not solution.infeasible and _left(ends) == 0.0):
             break
-        wanted[order[wanted[order]][: max(1, int(wanted.sum()) // 8)]] = False
-    editing = first if found.x is None else inline.apply(found.x)
-    plain = max(int(count) for count in inline.supported.sum(axis=0)) - problem.least + 1
-    bound = max(found.bound + inline.n_entries if math.isfinite(found.bound) else 0.0, plain)
+        mask[order[mask[order]][: max(1, int(mask.sum()) // 8)]] = False
+    editing = first if solution.x is None else inline.apply(solution.x)
+    fewest = max(int(count) for count in inline.supported.sum(axis=0)) - problem.least + 1
+    bound = max(solution.bound + inline.n_entries if math.isfinite(solution.bound) else 0.0, fewest)
     details = {
         "entries": inline.n_entries,
-        "dropped_border": int(np.count_nonzero(~wanted)),
+        "dropped_border": int(np.count_nonzero(~mask)),
         "removals_bound": max(math.ceil(bound - 1e-6), 0),
-        "solved": found.x is not None,
-        "optimal": found.optimal and bool(wanted.all()),
+        "solved": solution.x is not None,
+        "optimal": solution.optimal and bool(mask.all()),
     }
     return edited(editing, **details)
 
@@ -169,22 +169,27 @@ def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
 def _by_baskets(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
     """Solve Menon's program, which changes as few baskets as can be."""
     fewest = FewestBaskets(problem)
-    found = solve(fewest.program(), time_limit=_left(ends), progress=hider.progress)
-    if found.x is None:
+    solution = solve(fewest.program(), time_limit=_left(ends), progress=hider.progress)
+    if solution.x is None:
         return edited(spare(problem, "maxmin2", rng), solved=False, optimal=False)
-    details = {"changed_bound": math.ceil(found.bound - 1e-6), "solved": True, "optimal": found.optimal}
-    return edited(fewest.apply(found.x, rng), **details)
+    details = {"changed_bound": math.ceil(solution.bound - 1e-6), "solved": True, "optimal": solution.optimal}
+    return edited(fewest.apply(solution.x, rng), **details)
 
 
 def _by_extension(hider: ExactHiding, problem: Problem, rng: np.random.Generator, ends: float) -> Sanitized:
     """Solve the hybrid program, which appends synthetic baskets."""
     del rng
     extension = Extension(problem)
-    found = solve(extension.program(), time_limit=_left(ends), progress=hider.progress)
-    x = np.zeros(len(extension.columns)) if found.x is None else found.x
-    made = extension.apply(x)
-    details = {"added_baskets": extension.size, "added_items": made.items.size - problem.baskets.items.size}
-    return Sanitized(made, {"changed_baskets": 0, "removed_items": 0, **details, "optimal": found.optimal})
+    solution = solve(extension.program(), time_limit=_left(ends), progress=hider.progress)
+    x = np.zeros(len(extension.columns)) if solution.x is None else solution.x
+    extended = extension.apply(x)
+    details = {
+        "added_baskets": extension.size,
+        "added_items": extended.items.size - problem.baskets.items.size,
+    }
+    return Sanitized(
+        extended, {"changed_baskets": 0, "removed_items": 0, **details, "optimal": solution.optimal}
+    )
 
 
 def gap(value: float, bound: float) -> float:
@@ -223,15 +228,17 @@ def _keep_most(
     program = classes.program()
     total = float(classes.kept.weight.sum())
     program.cost[program.cost.size - classes.kept.size :] = -classes.kept.weight
-    found = solve(
+    solution = solve(
         program, time_limit=_left(ends), start=classes.flags(plan), progress=_shifted(hider.progress, total)
     )
-    if found.x is not None:
-        better = np.rint(found.x[: classes.n_plan]).astype(np.int64)
+    if solution.x is not None:
+        better = np.rint(solution.x[: classes.n_plan]).astype(np.int64)
         if classes.is_hidden(better) and classes.lost(better) <= classes.lost(plan):
             plan = better
-    bound = max(found.bound + total, 0.0) if math.isfinite(found.bound) else 0.0
-    return plan, Solution(found.x, found.value + total, bound, found.optimal, stopped=found.stopped)
+    bound = max(solution.bound + total, 0.0) if math.isfinite(solution.bound) else 0.0
+    return plan, Solution(
+        solution.x, solution.value + total, bound, solution.optimal, stopped=solution.stopped
+    )
 
 
 def _delete_fewest(
@@ -244,16 +251,18 @@ def _delete_fewest(
     program = classes.program()
     first = program.cost.size - classes.kept.size
     if classes.kept.size:
-        kept = float(classes.kept.weight.sum() - classes.lost(plan))
-        program.add(np.arange(first, program.cost.size), classes.kept.weight.astype(np.float64), low=kept)
+        weight_left = float(classes.kept.weight.sum() - classes.lost(plan))
+        program.add(
+            np.arange(first, program.cost.size), classes.kept.weight.astype(np.float64), low=weight_left
+        )
     program.cost[: classes.n_plan] = classes.width
-    found = solve(program, time_limit=_left(ends), start=classes.flags(plan), progress=hider.progress)
-    if found.x is not None:
-        better = np.rint(found.x[: classes.n_plan]).astype(np.int64)
+    solution = solve(program, time_limit=_left(ends), start=classes.flags(plan), progress=hider.progress)
+    if solution.x is not None:
+        better = np.rint(solution.x[: classes.n_plan]).astype(np.int64)
         fewer = int(classes.width @ better) <= int(classes.width @ plan)
         if fewer and classes.is_hidden(better) and classes.lost(better) <= classes.lost(plan):
             plan = better
-    return plan, found
+    return plan, solution
 
 
 def _left(ends: float) -> float | None:

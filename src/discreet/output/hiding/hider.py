@@ -130,13 +130,13 @@ class Hider(ABC):
         if not len(baskets):
             raise InputError("There are no baskets.")
         problem = Problem(baskets, guarantee)
-        known = {"already_hidden": problem.already_hidden, "covered": problem.covered}
+        details = {"already_hidden": problem.already_hidden, "covered": problem.covered}
         if problem.already_hidden == len(guarantee.rules):
-            return Sanitized(baskets, known | _UNTOUCHED)
-        made = self._sanitized(problem, rng)
-        if made.baskets.items.size == 0 or not guarantee.check(made.baskets).ok:
+            return Sanitized(baskets, details | _UNTOUCHED)
+        sanitized = self._sanitized(problem, rng)
+        if sanitized.baskets.items.size == 0 or not guarantee.check(sanitized.baskets).ok:
             raise emptied()
-        return Sanitized(made.baskets, known | dict(made.details), made.rows)
+        return Sanitized(sanitized.baskets, details | dict(sanitized.details), sanitized.rows)
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters that a recipe may name: nothing about the rules, nor their thresholds."""
@@ -160,23 +160,23 @@ def emptied() -> InfeasibleError:
 
 def edited(editing: Editing, **details: object) -> Sanitized:
     """Return what an `Editing` has come to, and how much of it was changed."""
-    kept = editing.kept
+    rows_kept = editing.kept
     counts = {
         "changed_baskets": int(np.count_nonzero(editing.changed)),
-        "removed_baskets": int(np.count_nonzero(~kept)),
-        "removed_items": int(np.count_nonzero((editing.before & ~editing.held)[:, kept])),
+        "removed_baskets": int(np.count_nonzero(~rows_kept)),
+        "removed_items": int(np.count_nonzero((editing.before & ~editing.held)[:, rows_kept])),
         "added_items": int(np.count_nonzero(editing.held & ~editing.before)),
     }
-    rows = None if kept.all() else np.flatnonzero(kept)
+    rows = None if rows_kept.all() else np.flatnonzero(rows_kept)
     return Sanitized(editing.baskets(), {**counts, **details}, rows)
 
 
-def released(hider: Hider, original: Baskets, made: Sanitized, rng: np.random.Generator) -> Release:
+def released(hider: Hider, original: Baskets, sanitized: Sanitized, rng: np.random.Generator) -> Release:
     """Make the release: the baskets shuffled, and without the names of items that none of them holds.
 
     Everything the recipe says is published, so it names neither rules nor thresholds. The evidence is the owner's.
     """
-    data = made.baskets.take(rng.permutation(len(made.baskets)))
+    data = sanitized.baskets.take(rng.permutation(len(sanitized.baskets)))
     data = data.keep(data.counts > 0)
     guarantee = hider.guarantee
     items = "numbers" if pa.types.is_integer(data.names.type) else "text"
@@ -188,10 +188,10 @@ def released(hider: Hider, original: Baskets, made: Sanitized, rng: np.random.Ge
             np.empty(0, np.int64),
             {},
             max(len(original) - len(data), 0),
-            details=dict(made.details),
+            details=dict(sanitized.details),
         ),
         recipe={**recipe_of(hider), "items": items},
-        kind="sanitized-baskets",
+        kind="baskets",
         original=original,
         private={"guarantee": guarantee.to_private_dict()},
     )

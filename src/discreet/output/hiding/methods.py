@@ -31,13 +31,13 @@ def hider_of(
     >>> hider_of("bba", RulesHidden(["a, b"], 2), time_limit=30).method
     'bba'
     """
-    known = {one.name: one for one in registered(role="hider")}
-    if method not in known:
-        raise unknown("hider_of", "method", method, known)
-    usable = known[method].options()
+    methods_by_name = {entry.name: entry for entry in registered(role="hider")}
+    if method not in methods_by_name:
+        raise unknown("hider_of", "method", method, methods_by_name)
+    usable = methods_by_name[method].options()
     more = {name: value for name, value in options.items() if value is not None and name in usable}
-    made: Hider = known[method].make(guarantee, random_state=random_state, **more)
-    return made
+    hider: Hider = methods_by_name[method].make(guarantee, random_state=random_state, **more)
+    return hider
 
 
 @public
@@ -57,13 +57,13 @@ class Compared:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        found = {} if self.quality is None else self.quality.to_dict()
+        quality = {} if self.quality is None else self.quality.to_dict()
         return {
             "method": self.method,
             "seconds": self.seconds,
             "problem": self.problem,
             "solved": self.solved,
-            **found,
+            **quality,
         }
 
 
@@ -88,7 +88,7 @@ def compare_methods(
     >>> [(one.method, one.quality and one.quality.lost_itemsets) for one in found]
     [('exact', 0), ('maxfia', 0), ('1.a', None)]
     """
-    found = []
+    results = []
     named = [method.name for method in registered(role="hider")] if methods is None else methods
     for method in named:
         if progress is not None:
@@ -96,12 +96,12 @@ def compare_methods(
         began = time.process_time()
         try:
             hider = hider_of(method, guarantee, random_state=random_state, time_limit=time_limit)
-            made = hider.sanitize(baskets, np.random.default_rng(0))
+            sanitized = hider.sanitize(baskets, np.random.default_rng(0))
         except DiscreetError as error:
-            found.append(Compared(method, None, math.nan, str(error)))
+            results.append(Compared(method, None, math.nan, str(error)))
             continue
-        taken = time.process_time() - began
-        after = certain(made.baskets) if method == "blocking" else made.baskets
-        solved = bool(made.details.get("solved", True))
-        found.append(Compared(method, hiding_quality(baskets, after, guarantee), taken, solved=solved))
-    return found
+        seconds = time.process_time() - began
+        after = certain(sanitized.baskets) if method == "blocking" else sanitized.baskets
+        solved = bool(sanitized.details.get("solved", True))
+        results.append(Compared(method, hiding_quality(baskets, after, guarantee), seconds, solved=solved))
+    return results

@@ -66,17 +66,19 @@ class Problem:
         needed = _without_supersets(self.watched, guarantee)
         self.covered = len(self.watched) - len(needed)
         """How many sensitive itemsets contain another one, and are hidden with it."""
-        known = codes_by_name(baskets.names)
-        sides = [[[code_of(known, name) for name in side] for side in (one.lhs, one.rhs)] for one in needed]
+        codes = codes_by_name(baskets.names)
+        sides = [
+            [[code_of(codes, name) for name in side] for side in (rule.lhs, rule.rhs)] for rule in needed
+        ]
         self.codes: CodeArray = np.array(
             sorted({code for pair in sides for side in pair for code in side}), np.int32
         )
         """The items of the sensitive rules, by which the columns of an `Editing` are numbered."""
-        place = {int(code): at for at, code in enumerate(self.codes)}
+        position = {int(code): at for at, code in enumerate(self.codes)}
         self.targets = tuple(
             Target(
-                tuple(place[code] for code in left),
-                tuple(place[code] for code in right),
+                tuple(position[code] for code in left),
+                tuple(position[code] for code in right),
                 bool(right) and guarantee.min_confidence is not None,
             )
             for left, right in sides
@@ -132,7 +134,7 @@ class Problem:
     @property
     def sensitive_sets(self) -> list[CodeArray]:
         """The item codes of the targets that are hidden by their support alone."""
-        return [self.codes[list(one.items)] for one in self.targets if not one.by_confidence]
+        return [self.codes[list(target.items)] for target in self.targets if not target.by_confidence]
 
     @cached_property
     def touched(self) -> BoolArray:
@@ -150,20 +152,20 @@ class Problem:
         return self.others.keep(maximal & self.touched)
 
 
-def holding(found: FoundItemsets, sets: Sequence[CodeArray]) -> BoolArray:
+def holding(itemsets: FoundItemsets, sets: Sequence[CodeArray]) -> BoolArray:
     """Return which itemsets hold one of the given sets."""
-    holds = np.zeros(len(found), np.bool_)
-    owner: IntArray = np.repeat(np.arange(len(found)), found.lengths)
-    for one in sets:
-        inside = np.bincount(owner[np.isin(found.codes, one)], minlength=len(found))
-        holds |= inside == one.size
+    holds = np.zeros(len(itemsets), np.bool_)
+    owner: IntArray = np.repeat(np.arange(len(itemsets)), itemsets.lengths)
+    for codes in sets:
+        inside = np.bincount(owner[np.isin(itemsets.codes, codes)], minlength=len(itemsets))
+        holds |= inside == codes.size
     return holds
 
 
 def _refuse_unknown_items(baskets: Baskets, rules: Sequence[SensitiveRule]) -> None:
-    known, counts = codes_by_name(baskets.names), baskets.counts
+    codes_by_item, counts = codes_by_name(baskets.names), baskets.counts
     for number, rule in enumerate(rules, start=1):
-        codes = [code_of(known, name) for name in rule.items]
+        codes = [code_of(codes_by_item, name) for name in rule.items]
         if any(code < 0 or counts[code] == 0 for code in codes):
             raise InputError(
                 f"Sensitive rule {number} names an item that no basket holds; check its spelling."
@@ -177,16 +179,16 @@ def _without_supersets(rules: Sequence[SensitiveRule], guarantee: RulesHidden) -
         return not rule.is_rule or guarantee.min_confidence is None
 
     sets = [frozenset(map(str, rule.items)) for rule in rules]
-    kept = []
+    smallest = []
     for at, rule in enumerate(rules):
         smaller = (
-            by_support(other) and (sets[one] < sets[at] or (sets[one] == sets[at] and one < at))
-            for one, other in enumerate(rules)
-            if one != at
+            by_support(other) and (sets[number] < sets[at] or (sets[number] == sets[at] and number < at))
+            for number, other in enumerate(rules)
+            if number != at
         )
         twin = not by_support(rule) and any(
-            by_support(other) and sets[one] == sets[at] for one, other in enumerate(rules)
+            by_support(other) and sets[number] == sets[at] for number, other in enumerate(rules)
         )
         if not any(smaller) and not twin:
-            kept.append(rule)
-    return kept
+            smallest.append(rule)
+    return smallest

@@ -90,17 +90,23 @@ def hiding_quality(original: Baskets, sanitized: Baskets | Release, guarantee: R
     require("hiding_quality", "sanitized", sanitized, kinds)
     require("hiding_quality", "guarantee", guarantee, InstanceOf((RulesHidden,), "a RulesHidden"))
     after = released_baskets(sanitized)
-    mined = [Itemsets(guarantee.min_support).mine(one) for one in (original, after)]
-    sets = [_supports(one) for one in mined]
-    sensitive = [frozenset(map(str, one.items)) for one in guarantee.rules if by_support(one, guarantee)]
-    others = {one: share for one, share in sets[0].items() if not any(secret <= one for secret in sensitive)}
-    kept = others.keys() & sets[1].keys()
-    errors = [abs(sets[1][one] - others[one]) / others[one] for one in kept]
+    mined = [Itemsets(guarantee.min_support).mine(itemset) for itemset in (original, after)]
+    sets = [_supports(itemset) for itemset in mined]
+    sensitive = [
+        frozenset(map(str, itemset.items)) for itemset in guarantee.rules if by_support(itemset, guarantee)
+    ]
+    others = {
+        itemset: share
+        for itemset, share in sets[0].items()
+        if not any(secret <= itemset for secret in sensitive)
+    }
+    common = others.keys() & sets[1].keys()
+    errors = [abs(sets[1][itemset] - others[itemset]) / others[itemset] for itemset in common]
     lost_rules, ghost_rules, n_rules = _rules(mined, guarantee, sensitive)
     changed = _changes(original, sanitized)
     return HidingQuality(
         hiding_failure=_failure(original, after, guarantee),
-        lost_itemsets=len(others) - len(kept),
+        lost_itemsets=len(others) - len(common),
         ghost_itemsets=len(sets[1].keys() - sets[0].keys()),
         n_itemsets=len(others),
         lost_rules=lost_rules,
@@ -128,12 +134,12 @@ def by_support(rule: SensitiveRule, guarantee: RulesHidden) -> bool:
     return not rule.is_rule or guarantee.min_confidence is None
 
 
-def _supports(found: FoundItemsets) -> dict[Names, float]:
-    names = [str(name) for name in found.names.to_pylist()]
-    codes, bounds, n = found.codes.tolist(), found.indptr.tolist(), max(found.n, 1)
+def _supports(itemsets: FoundItemsets) -> dict[Names, float]:
+    names = [str(name) for name in itemsets.names.to_pylist()]
+    codes, bounds, n = itemsets.codes.tolist(), itemsets.indptr.tolist(), max(itemsets.n, 1)
     return {
         frozenset(names[code] for code in codes[start:stop]): count / n
-        for start, stop, count in zip(bounds, bounds[1:], found.counts.tolist(), strict=False)
+        for start, stop, count in zip(bounds, bounds[1:], itemsets.counts.tolist(), strict=False)
     }
 
 
@@ -148,16 +154,18 @@ def _rules(
     """Count lost and ghost rules, and the rules that should stay."""
     if guarantee.min_confidence is None:
         return 0, 0, 0
-    named = {(frozenset(map(str, one.lhs)), frozenset(map(str, one.rhs))) for one in guarantee.rules}
-    sides = [_sides(one, guarantee.min_confidence) for one in mined]
-    others = {one for one in sides[0] - named if not any(secret <= one[0] | one[1] for secret in sensitive)}
+    named = {(frozenset(map(str, rule.lhs)), frozenset(map(str, rule.rhs))) for rule in guarantee.rules}
+    sides = [_sides(rule, guarantee.min_confidence) for rule in mined]
+    others = {
+        rule for rule in sides[0] - named if not any(secret <= rule[0] | rule[1] for secret in sensitive)
+    }
     return len(others - sides[1]), len(sides[1] - sides[0]), len(others)
 
 
-def _sides(found: FoundItemsets, min_confidence: float) -> set[tuple[Names, Names]]:
-    if not len(found) or int(found.lengths.max()) < 2:
+def _sides(itemsets: FoundItemsets, min_confidence: float) -> set[tuple[Names, Names]]:
+    if not len(itemsets) or int(itemsets.lengths.max()) < 2:
         return set()
-    table = rules(found, metric="confidence", min_threshold=min_confidence)
+    table = rules(itemsets, metric="confidence", min_threshold=min_confidence)
     columns = (table["antecedents"].to_pylist(), table["consequents"].to_pylist())
     return {
         (frozenset(map(str, left)), frozenset(map(str, right))) for left, right in zip(*columns, strict=True)
@@ -175,10 +183,10 @@ def _changes(original: Baskets, sanitized: Baskets | Release) -> tuple[int | Non
     if isinstance(sanitized, Release):
         details: dict[str, Any] = dict(sanitized.evidence.details)
         cells = [details.get(name) for name in ("removed_items", "added_items")]
-        known = [int(one) for one in cells if one is not None]
-        return details.get("changed_baskets"), sum(known) if known else None
+        counts = [int(basket) for basket in cells if basket is not None]
+        return details.get("changed_baskets"), sum(counts) if counts else None
     if len(original) != len(sanitized):
         return None, None
     pairs = zip(original.lists(), sanitized.lists(), strict=True)
-    off = np.array([len({*map(str, one)} ^ {*map(str, two)}) for one, two in pairs], np.int64)
+    off = np.array([len({*map(str, basket)} ^ {*map(str, two)}) for basket, two in pairs], np.int64)
     return int(np.count_nonzero(off)), int(off.sum())

@@ -35,13 +35,13 @@ def relaxed_plan(
         left = None if math.isinf(ends) else ends - time.monotonic()
         if left is not None and left <= 0:
             break
-        found = solve(program, time_limit=left, progress=progress)
-        if found.x is None or found.stopped:
+        solution = solve(program, time_limit=left, progress=progress)
+        if solution.x is None or solution.stopped:
             break
-        plan = _rounded(classes, found.x[: classes.n_plan])
+        plan = _rounded(classes, solution.x[: classes.n_plan])
         if plan is not None and (best is None or classes.rank(plan) < classes.rank(best)):
             best = plan
-        program.cost[flags] = -weight * _SMALL / (1 - found.x[flags] + _SMALL)
+        program.cost[flags] = -weight * _SMALL / (1 - solution.x[flags] + _SMALL)
     return best
 
 
@@ -57,8 +57,8 @@ def _rounded(classes: Aggregated, x: FloatArray) -> IntArray | None:
     editing, problem = classes.editing, classes.problem
     needed = np.array(
         [
-            editing.count(one.items) - problem.least + 1 if problem.is_open(one, editing) else 0
-            for one in problem.targets
+            editing.count(target.items) - problem.least + 1 if problem.is_open(target, editing) else 0
+            for target in problem.targets
         ]
     )
     missing = needed - np.asarray(broken.T @ plan)

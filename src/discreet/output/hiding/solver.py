@@ -104,17 +104,17 @@ def _by_scipy(program: Program, time_limit: float | None) -> Solution:
     options: Any = {"mip_rel_gap": 0.0}
     if time_limit is not None:
         options["time_limit"] = time_limit
-    found = milp(
+    solution = milp(
         program.cost,
         constraints=LinearConstraint(program.matrix(), program.low, program.high),
         bounds=Bounds(0, program.upper),
         integrality=program.whole.astype(np.int64),
         options=options,
     )
-    if found.x is None:
-        return Solution(None, math.inf, -math.inf, False, infeasible=found.status == 2)
-    bound = found.mip_dual_bound if found.mip_dual_bound is not None else found.fun
-    return Solution(np.asarray(found.x), float(found.fun), float(bound), found.status == 0)
+    if solution.x is None:
+        return Solution(None, math.inf, -math.inf, False, infeasible=solution.status == 2)
+    bound = solution.mip_dual_bound if solution.mip_dual_bound is not None else solution.fun
+    return Solution(np.asarray(solution.x), float(solution.fun), float(bound), solution.status == 0)
 
 
 def _by_highspy(
@@ -166,7 +166,7 @@ def _loaded(highspy: Any, program: Program, time_limit: float | None) -> Any:
     model.a_matrix_.index_ = matrix.indices.astype(np.int32)
     model.a_matrix_.value_ = matrix.data
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-    model.integrality_ = [kinds[int(one)] for one in program.whole]
+    model.integrality_ = [kinds[int(integral)] for integral in program.whole]
     solver.passModel(model)
     return solver
 

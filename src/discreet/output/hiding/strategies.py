@@ -43,9 +43,9 @@ def delete(
 
 def needed_by(problem: Problem, size: int) -> IntArray:
     """Count the frequent itemsets of a size that need each column's item."""
-    found = problem.others
-    wanted = np.repeat(found.lengths == size, found.lengths)
-    counts = np.bincount(found.codes[wanted], minlength=problem.baskets.n_items)
+    itemsets = problem.others
+    of_size = np.repeat(itemsets.lengths == size, itemsets.lengths)
+    counts = np.bincount(itemsets.codes[of_size], minlength=problem.baskets.n_items)
     return np.asarray(counts[problem.codes], np.int64)
 
 

@@ -54,35 +54,43 @@ def hide_table(hider: Hider, table: Table) -> Release:
     """
     refuse_singling_out(table)
     rng = generator(hider.random_state, owner=hider)
-    plain = _without_identifiers(table)
+    released_columns = _without_identifiers(table)
     guarantee = hider.guarantee
     named = [str(name) for rule in guarantee.rules for name in rule.items]
-    reading = row_items(plain, hider.levels, named, owner=hider)
-    baskets = reading.baskets(plain)
+    reading = row_items(released_columns, hider.levels, named, owner=hider)
+    baskets = reading.baskets(released_columns)
     drawn = drawn_order(baskets, rng)
-    made = hider.sanitize(baskets.take(drawn), rng)
-    gone = _gone(baskets.take(drawn), made, tuple(reading.cells(plain)))
-    kept = np.arange(len(baskets)) if made.rows is None else made.rows
-    order = rng.permutation(kept)
-    taken = pa.array(drawn)
-    columns = {name: column.take(taken) for name, column in plain.source.columns(plain.source.names).items()}
+    sanitized = hider.sanitize(baskets.take(drawn), rng)
+    gone = _gone(baskets.take(drawn), sanitized, tuple(reading.cells(released_columns)))
+    rows = np.arange(len(baskets)) if sanitized.rows is None else sanitized.rows
+    order = rng.permutation(rows)
+    positions = pa.array(drawn)
+    columns = {
+        name: column.take(positions)
+        for name, column in released_columns.source.columns(released_columns.source.names).items()
+    }
     new = {
-        name: _cells(plain, name, column, gone[name], reading, hider.cells) if name in gone else column
+        name: _cells(released_columns, name, column, gone[name], reading, hider.cells)
+        if name in gone
+        else column
         for name, column in columns.items()
     }
-    frame = plain.framed(pa.table({name: column.take(pa.array(order)) for name, column in new.items()}))
+    frame = released_columns.framed(
+        pa.table({name: column.take(pa.array(order)) for name, column in new.items()})
+    )
     promise = replace(guarantee, reading=reading)
     if table.spreadsheet_safe:
-        promise = _spreadsheet_safe(promise, (*plain.schema.quasi, *plain.schema.sensitive))
+        promise = _spreadsheet_safe(
+            promise, (*released_columns.schema.quasi, *released_columns.schema.sensitive)
+        )
     release = Release(
         data=frame,
-        kind="sanitized-table",
-        schema=plain.schema.released(),
+        schema=released_columns.schema.released(),
         guarantee=promise,
-        evidence=_evidence(plain, columns, made, gone, order),
-        recipe=_recipe(hider, table, plain),
+        evidence=_evidence(released_columns, columns, sanitized, gone, order),
+        recipe=_recipe(hider, table, released_columns),
         original=table,
-        private={"guarantee": promise.to_private_dict(), "text": _texts(plain)},
+        private={"guarantee": promise.to_private_dict(), "text": _texts(released_columns)},
     )
     if not release.verdict.ok:
         raise InfeasibleError(
@@ -100,8 +108,8 @@ def _spreadsheet_safe(promise: RulesHidden, columns: Sequence[str]) -> RulesHidd
         return item if column is None else f"{column}={defused_text(item[len(column) + 1 :])}"
 
     labels = {
-        name: {defused_text(value): defused_text(label) for value, label in known.items()}
-        for name, known in promise.reading.labels.items()
+        name: {defused_text(value): defused_text(label) for value, label in labels.items()}
+        for name, labels in promise.reading.labels.items()
     }
     return replace(promise, reading=RowItems(promise.reading.levels, labels)).renamed(renamed)
 
@@ -111,37 +119,37 @@ def _without_identifiers(table: Table) -> Table:
     if not any(table.schema.named(role) for role in DROPPED):
         return table
     unsafe = Table(table.frame, table.schema)
-    kept = {
+    roles = {
         name: replace(column, role=Role.OTHER, key=None) if column.role in DROPPED else column
         for name, column in table.schema.items()
         if column.role not in DROPPED or column.key is not None
     }
-    return Table(unsafe.recode(unsafe.recoding()), Schema(kept), spreadsheet_safe=table.spreadsheet_safe)
+    return Table(unsafe.recode(unsafe.recoding()), Schema(roles), spreadsheet_safe=table.spreadsheet_safe)
 
 
-def _gone(baskets: Baskets, made: Sanitized, columns: tuple[str, ...]) -> dict[str, BoolArray]:
+def _gone(baskets: Baskets, sanitized: Sanitized, columns: tuple[str, ...]) -> dict[str, BoolArray]:
     """Return, for every column, the rows whose item was deleted; an item that was added is refused."""
-    after = made.baskets
+    after = sanitized.baskets
     names = baskets.names.to_pylist()
     if after.names is not baskets.names and after.names.to_pylist() != names:
-        known = {name: code for code, name in enumerate(names)}
-        place = np.array([known.get(name, -1) for name in after.names.to_pylist()], np.int64)
+        codes_by_item = {name: code for code, name in enumerate(names)}
+        code = np.array([codes_by_item.get(name, -1) for name in after.names.to_pylist()], np.int64)
     else:
-        place = np.arange(len(names))
-    kept = np.arange(len(baskets)) if made.rows is None else made.rows
-    if len(after) != kept.size:
+        code = np.arange(len(names))
+    rows_kept = np.arange(len(baskets)) if sanitized.rows is None else sanitized.rows
+    if len(after) != rows_kept.size:
         raise ParameterError(
             "Synthetic rows cannot be appended to a table; take a method that deletes items."
         )
-    codes = place[after.items]
+    codes = code[after.items]
     known_item = codes >= 0
     fakes = [
-        (kept[after.rows()[at]], after.names[int(after.items[at])].as_py())
+        (rows_kept[after.rows()[at]], after.names[int(after.items[at])].as_py())
         for at in np.flatnonzero(~known_item)
     ]
     width = max(len(names), 1)
     before = np.sort(baskets.rows() * width + baskets.items)
-    now = np.sort(kept[after.rows()[known_item]] * width + codes[known_item])
+    now = np.sort(rows_kept[after.rows()[known_item]] * width + codes[known_item])
     if np.setdiff1d(now, before, assume_unique=True).size:
         raise ParameterError(
             "A cell of a table holds one value, so nothing can be added to a row; take a method that deletes items."
@@ -149,12 +157,12 @@ def _gone(baskets: Baskets, made: Sanitized, columns: tuple[str, ...]) -> dict[s
     lost = np.setdiff1d(before, now, assume_unique=True)
     rows, items = np.divmod(lost, width)
     owner = np.array([_column_of(name, columns) for name in names], np.int64)
-    found = {name: np.zeros(len(baskets), np.bool_) for name in columns}
+    masks = {name: np.zeros(len(baskets), np.bool_) for name in columns}
     for number, name in enumerate(columns):
-        found[name][rows[owner[items] == number]] = True
+        masks[name][rows[owner[items] == number]] = True
     for row, item in fakes:
-        found[columns[_column_of(item.removeprefix(UNKNOWN), columns)]][row] = True
-    return found
+        masks[columns[_column_of(item.removeprefix(UNKNOWN), columns)]][row] = True
+    return masks
 
 
 def _column_of(item: str, columns: tuple[str, ...]) -> int:
@@ -186,7 +194,7 @@ def _cells(
 def _evidence(
     table: Table,
     columns: Mapping[str, pa.Array],
-    made: Sanitized,
+    sanitized: Sanitized,
     gone: Mapping[str, BoolArray],
     order: IntArray,
 ) -> Evidence:
@@ -203,7 +211,11 @@ def _evidence(
         )
     suppressed = len(next(iter(gone.values()))) - order.size
     return Evidence(
-        order.size + suppressed, np.ones(order.size, np.int64), costs, suppressed, details=dict(made.details)
+        order.size + suppressed,
+        np.ones(order.size, np.int64),
+        costs,
+        suppressed,
+        details=dict(sanitized.details),
     )
 
 

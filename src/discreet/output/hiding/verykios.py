@@ -20,7 +20,7 @@ def remove_transactions(problem: Problem, editing: Editing, options: Options) ->
     for target in problem.one_by_one(editing):
         rows = editing.supporters(target.items)
         conflicts = sum(
-            editing.holding(one.items)[rows].astype(np.int64) for one in problem.open_targets(editing)
+            editing.holding(target.items)[rows].astype(np.int64) for target in problem.open_targets(editing)
         )
         order = rows[np.lexsort((editing.lengths[rows], -np.asarray(conflicts)))]
         n = _fewest_left_out(problem, editing, target, rows.size)
@@ -55,9 +55,9 @@ def raise_left(problem: Problem, editing: Editing, options: Options) -> None:
     for target in problem.one_by_one(editing):
         both, left = editing.count(target.items), editing.count(target.lhs)
         needed = 0 if least is None else int(both / least) - left + 1
-        held = editing.held[list(target.lhs)].sum(axis=0)
-        rows = np.flatnonzero((held < len(target.lhs)) & ~editing.holding(target.rhs) & editing.kept)
-        rows = rows[np.argsort(-held[rows], kind="stable")]
+        n_held = editing.held[list(target.lhs)].sum(axis=0)
+        rows = np.flatnonzero((n_held < len(target.lhs)) & ~editing.holding(target.rhs) & editing.kept)
+        rows = rows[np.argsort(-n_held[rows], kind="stable")]
         if rows.size < needed:
             raise InfeasibleError(
                 f"Strategy 1.a needs {needed} baskets that lack a left-hand item and the right-hand side, and there "
@@ -89,7 +89,7 @@ def lower_most_frequent(problem: Problem, editing: Editing, options: Options) ->
     """Delete the most frequent item from the shortest supporters, the largest itemsets first (2.b)."""
     del options
     targets = problem.open_targets(editing)
-    for target in sorted(targets, key=lambda one: (-len(one.items), -editing.count(one.items))):
+    for target in sorted(targets, key=lambda target: (-len(target.items), -editing.count(target.items))):
         if not problem.is_open(target, editing):
             continue
         totals = editing.totals()
@@ -125,10 +125,10 @@ def _weights(problem: Problem, column: int, rows: IntArray) -> np.ndarray[tuple[
     from discreet.output.hiding.classes import memberships
 
     item = problem.codes[column]
-    found = problem.others
+    itemsets = problem.others
     holds = np.bincount(
-        np.repeat(np.arange(len(found)), found.lengths)[found.codes == item], minlength=len(found)
+        np.repeat(np.arange(len(itemsets)), itemsets.lengths)[itemsets.codes == item], minlength=len(itemsets)
     ).astype(np.bool_)
-    kept = found.keep(holds & (found.lengths <= 3))
-    slack = kept.counts - problem.min_count + 1.0
-    return np.asarray(memberships(problem.baskets.take(rows), kept) @ (1 / slack))
+    short = itemsets.keep(holds & (itemsets.lengths <= 3))
+    slack = short.counts - problem.min_count + 1.0
+    return np.asarray(memberships(problem.baskets.take(rows), short) @ (1 / slack))

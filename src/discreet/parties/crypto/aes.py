@@ -63,6 +63,7 @@ class RowHash:
 
         The tweak of block b of row r is (start + r, b).
         """
+        # π(x) is computed once and serves all blocks of a row; only the outer permutation depends on the tweak.
         first = self._permuted(rows)
         tweaked = np.empty_like(first)
         for block in range(target.shape[1] // 2):

@@ -67,6 +67,7 @@ def add_stream(into: Words, key: bytes, *, sign: int = 1) -> None:
     from cryptography.hazmat.primitives.ciphers.algorithms import AES
     from cryptography.hazmat.primitives.ciphers.modes import CTR
 
+    # The counter starts at zero: a key has one stream, so no block of the cipher is used twice.
     encryptor = Cipher(AES(key), CTR(bytes(16))).encryptor()
     block = np.empty(min(_BLOCK, len(into)) + 2, dtype="<u8")
     for start in range(0, len(into), _BLOCK):
@@ -82,6 +83,7 @@ def seal(key: bytes, message: bytes) -> bytes:
     """Return a message encrypted and authenticated by AES-256-GCM; a key seals one message only."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+    # A constant nonce is safe here, since each key is derived for one sender, one receiver and one session.
     return AESGCM(key).encrypt(bytes(12), message, None)
 
 

@@ -21,7 +21,7 @@ def hash_to_group(data: bytes, *, tag: bytes = b"HashToGroup-" + _CONTEXT) -> by
     return ristretto().from_uniform(hashlib.sha512(first + b"\x01" + suffix).digest())
 
 
-def blind(data: bytes, scalar: bytes) -> bytes:
+def blind_input(data: bytes, scalar: bytes) -> bytes:
     """Return the element that hides the input behind a random scalar."""
     return ristretto().multiply(scalar, hash_to_group(data))
 
@@ -34,6 +34,7 @@ def evaluate_blinded(key: bytes, blinded: bytes) -> bytes:
 def finalize(data: bytes, scalar: bytes, evaluated: bytes) -> bytes:
     """Return the 64 bytes of the function from the answer."""
     group = ristretto()
+    # (k · r · H(x)) / r = k · H(x): the blinding scalar r cancels, and the holder of k saw r · H(x), which is uniform.
     return _output(data, group.multiply(group.invert(scalar), evaluated))
 
 

@@ -32,6 +32,7 @@ def scalar_from(uniform: bytes) -> bytes:
     >>> scalar_from(bytes([5]) + bytes(63))[0]
     5
     """
+    # 512 bits for an order of 253: the remainder is uniform up to 2**-259.
     return (int.from_bytes(uniform, "little") % ORDER).to_bytes(ELEMENT, "little")
 
 

@@ -37,6 +37,10 @@ class JointAnonymization:
 
     ``levels`` are those of the columns. ``classes`` has the published labels of every class with its ``size`` over all
     parties. ``release`` is the party's own part, judged by the sizes of all, or None where nothing of it is published.
+
+    >>> nothing = JointAnonymization(2, {"age": 1}, {"age": ["[20, 29]"], "size": [2]}, None, 1)
+    >>> nothing.smallest, nothing.caution
+    (0, '')
     """
 
     k: int

@@ -12,8 +12,8 @@ from pathlib import Path
 from discreet.parties.errors import PartyError
 from discreet.parties.network.handshake import make_hello
 from discreet.parties.network.keys import check_key, check_validity
-from discreet.parties.network.mesh import Connection, Mesh
-from discreet.parties.network.session import Member, Session
+from discreet.parties.network.mesh import Mesh, PeerConnection
+from discreet.parties.network.session import Member, PartySession
 
 _PROBE_SECONDS = 3.0
 
@@ -29,7 +29,7 @@ class Check:
 
 
 def examine(
-    session: Session,
+    session: PartySession,
     name: str | None = None,
     key: Path | None = None,
     *,
@@ -40,7 +40,7 @@ def examine(
 
     Parameters
     ----------
-    session : Session
+    session : PartySession
         The session, which was read from its file already.
     name : str, optional
         The own name. With it the other parties are met as in a run: each must run the doctor, or wait in a run.
@@ -58,11 +58,11 @@ def examine(
     if name is None or key is None:
         checks += [_reaches(member) for member in dialed]
         return [*checks, Check("port", last.name, True, "nobody dials the last party; it needs no open port")]
-    own = _attempt(
+    key_check = _attempt(
         "key", name, lambda: check_key(name, key, session.member(name).certificate), "fits the certificate"
     )
-    checks.append(own)
-    if own.ok:
+    checks.append(key_check)
+    if key_check.ok:
         checks += asyncio.run(_meet(session, name, key, wait, listen))
     return checks
 
@@ -93,7 +93,7 @@ def _reaches(member: Member) -> Check:
 
 
 async def _meet(
-    session: Session, name: str, key: Path, wait: float, listen: tuple[str, int] | None
+    session: PartySession, name: str, key: Path, wait: float, listen: tuple[str, int] | None
 ) -> list[Check]:
     """Connect to every party as in a run, and return how that went."""
     mesh = Mesh(session, name, key, make_hello(session, purpose="doctor"), listen)
@@ -102,8 +102,10 @@ async def _meet(
     except PartyError as error:
         return [Check("port", name, False, str(error))]
     deadline = time.monotonic() + wait
-    waits: dict[str, asyncio.Future[Connection]] = {one.name: mesh.wait_for(one) for one in mesh.later}
-    waits |= {one.name: asyncio.ensure_future(mesh.dial(one, deadline)) for one in mesh.earlier}
+    waits: dict[str, asyncio.Future[PeerConnection]] = {
+        member.name: mesh.wait_for(member) for member in mesh.later
+    }
+    waits |= {member.name: asyncio.ensure_future(mesh.dial(member, deadline)) for member in mesh.earlier}
     if waits:
         await asyncio.wait(waits.values(), timeout=wait + 0.5)
     listens = "this party can listen" if server else "nobody dials the last party; it needs no open port"
@@ -118,7 +120,7 @@ async def _meet(
     return checks
 
 
-def _met(peer: str, met: asyncio.Future[Connection], wait: float) -> Check:
+def _met(peer: str, met: asyncio.Future[PeerConnection], wait: float) -> Check:
     if not met.done():
         return Check("meeting", peer, False, f"Party '{peer}' has not connected within {wait:g} seconds.")
     failure = met.exception()

@@ -8,12 +8,12 @@ from typing import Any
 
 from discreet.parties.channel import frame_bytes
 from discreet.parties.network.keys import valid_until
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 from discreet.parties.protocol import Protocol
 from discreet.parties.sums.secure_sum import SecureSum
 
 
-def explain(session: Session) -> dict[str, Any]:
+def explain(session: PartySession) -> dict[str, Any]:
     """Return what a session reveals, to whom, and what it rests on, as plain data from the protocol's declarations."""
     protocol, names = session.protocol, session.names
     return {

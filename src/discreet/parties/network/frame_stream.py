@@ -161,7 +161,7 @@ class FrameStream(asyncio.BufferedProtocol):
             if there == size:
                 self._sink((header, bytes(payload)))
             elif HEADER_BYTES + MAX_KIND + size <= _STAGE:
-                break
+                break  # the rest of the frame fits on the stage, behind its beginning
             else:
                 self._begin_large(header, size, payload)
             at = body + there
@@ -182,7 +182,8 @@ class FrameStream(asyncio.BufferedProtocol):
 
 
 def _is_held(buffer: bytearray) -> bool:
-    """Return whether somebody still holds a view of a buffer: its size cannot change then."""
+    """Whether somebody still holds a view of a buffer: its size cannot change then."""
+    # Python refuses to resize a bytearray while a memoryview of it exists; the pair leaves it as it was.
     try:
         buffer.append(buffer.pop())
     except BufferError:

@@ -29,8 +29,8 @@ class LocalRun:
     def transcript(self, name: str) -> dict[str, Any]:
         """Return the record that a party wrote of its run."""
         text = (self.folders[name] / "transcript.json").read_text(encoding="utf-8")
-        found: dict[str, Any] = json.loads(text)
-        return found
+        record: dict[str, Any] = json.loads(text)
+        return record
 
 
 def write_session(
@@ -62,17 +62,17 @@ def protocol_text(name: str, parameters: Mapping[str, Any]) -> str:
     items = ["beer", "milk"]
     <BLANKLINE>
     """
-    plain = {key: value for key, value in parameters.items() if not isinstance(value, Mapping)}
+    scalars = {key: value for key, value in parameters.items() if not isinstance(value, Mapping)}
     lines = [
         "[protocol]",
         f"name = {json.dumps(name)}",
-        *(f"{key} = {_toml(one)}" for key, one in plain.items()),
+        *(f"{key} = {_toml(entry)}" for key, entry in scalars.items()),
     ]
     for key, value in parameters.items():
         if isinstance(value, Mapping):
             lines += [
                 f"[protocol.{key}]",
-                *(f"{json.dumps(one)} = {_toml(held)}" for one, held in value.items()),
+                *(f"{json.dumps(entry)} = {_toml(content)}" for entry, content in value.items()),
             ]
     return "\n".join(lines) + "\n"
 
@@ -86,9 +86,9 @@ def run_locally(session: Path, data: Mapping[str, Path | None], *, timeout: floa
         With the line that a party ended with, if one of them fails.
     """
     folders = {name: session.parent / f"result-{name}" for name in data}
-    taken = [str(folder) for folder in folders.values() if folder.exists()]
-    if taken:
-        raise OutputError(f"{taken[0]} is there already; name a new folder.")
+    existing = [str(folder) for folder in folders.values() if folder.exists()]
+    if existing:
+        raise OutputError(f"{existing[0]} is there already; name a new folder.")
     started = time.perf_counter()
     processes = {name: _start(session, name, data[name], folders[name]) for name in data}
     try:
@@ -131,8 +131,8 @@ def _start(session: Path, name: str, data: Path | None, out: Path) -> subprocess
 
 def free_ports(n: int) -> list[int]:
     """Return ports of the loopback that nobody listens on; they are held open together, so they differ."""
-    with contextlib.ExitStack() as held:
-        probes = [held.enter_context(socket.socket()) for _ in range(n)]
+    with contextlib.ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(n)]
         for probe in probes:
             probe.bind(("127.0.0.1", 0))
         return [int(probe.getsockname()[1]) for probe in probes]

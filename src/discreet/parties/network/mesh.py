@@ -24,11 +24,11 @@ from discreet.parties.network.handshake import (
     check_versions,
     exchange_hello,
 )
-from discreet.parties.network.keys import fingerprint
-from discreet.parties.network.session import Member, Session
+from discreet.parties.network.keys import certificate_fingerprint
+from discreet.parties.network.session import Member, PartySession
 
 
-def tls_context(session: Session, name: str, key: Path, *, server: bool) -> ssl.SSLContext:
+def tls_context(session: PartySession, name: str, key: Path, *, server: bool) -> ssl.SSLContext:
     """Return the context of one side: it trusts the certificates of the other parties and nothing else."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -49,8 +49,8 @@ def tls_context(session: Session, name: str, key: Path, *, server: bool) -> ssl.
 
 def shown_by(transport: Any) -> str:
     """Return the fingerprint of the certificate that the other side of a connection showed."""
-    shown = transport.get_extra_info("ssl_object").getpeercert(True)
-    return fingerprint(shown or b"")
+    certificate = transport.get_extra_info("ssl_object").getpeercert(True)
+    return certificate_fingerprint(certificate or b"")
 
 
 _AGAIN_SECONDS = 0.1
@@ -58,7 +58,7 @@ _HANDSHAKE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Connection:
+class PeerConnection:
     """A connection to a peer that passed the handshake."""
 
     peer: str
@@ -75,7 +75,7 @@ class Mesh:
 
     Parameters
     ----------
-    session : Session
+    session : PartySession
         What all parties agree on.
     name : str
         The own name.
@@ -88,16 +88,16 @@ class Mesh:
     """
 
     def __init__(
-        self, session: Session, name: str, key: Path, hello: Hello, listen: tuple[str, int] | None = None
+        self, session: PartySession, name: str, key: Path, hello: Hello, listen: tuple[str, int] | None = None
     ) -> None:
         self.session, self.name, self.hello = session, name, hello
         self._client = tls_context(session, name, key, server=False)
         self._server = tls_context(session, name, key, server=True)
-        own = session.member(name)
-        self._listen = listen or (own.host, own.port)
+        member = session.member(name)
+        self._listen = listen or (member.host, member.port)
         at = session.names.index(name)
         self.earlier, self.later = session.members[:at], session.members[at + 1 :]
-        self._awaited: dict[str, asyncio.Future[Connection]] = {}
+        self._awaited: dict[str, asyncio.Future[PeerConnection]] = {}
         self._accepting: set[asyncio.Task[None]] = set()
 
     async def listen(self) -> asyncio.Server:
@@ -120,11 +120,11 @@ class Mesh:
         except OSError as error:
             raise _cannot_listen(error, host, port) from None
 
-    def wait_for(self, member: Member) -> asyncio.Future[Connection]:
+    def wait_for(self, member: Member) -> asyncio.Future[PeerConnection]:
         """Return the future connection of a later party."""
         return self._awaited[member.fingerprint]
 
-    async def dial(self, member: Member, deadline: float) -> Connection:
+    async def dial(self, member: Member, deadline: float) -> PeerConnection:
         """Connect to an earlier party; try again until the deadline while nobody answers there to the same purpose."""
         while True:
             connection = await self._dial_once(member, deadline)
@@ -136,7 +136,7 @@ class Mesh:
                 raise PartyError(f"Party '{member.name}' was not reached at {member.address} in time.")
             await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def _dial_once(self, member: Member, deadline: float) -> Connection | None:
+    async def _dial_once(self, member: Member, deadline: float) -> PeerConnection | None:
         """Return a connection that passed the handshake, or None if nobody listens."""
         loop = asyncio.get_running_loop()
         try:
@@ -167,9 +167,9 @@ class Mesh:
 
         A doctor is answered while a run waits, and leaves no trace in it.
         """
-        shown = shown_by(stream.transport)
-        member = next((one for one in self.later if one.fingerprint == shown), None)
-        waiting = self._awaited.get(shown)
+        fingerprint = shown_by(stream.transport)
+        member = next((later for later in self.later if later.fingerprint == fingerprint), None)
+        waiting = self._awaited.get(fingerprint)
         if member is None or waiting is None or waiting.done():
             stream.transport.abort()
             return
@@ -185,18 +185,18 @@ class Mesh:
         else:
             waiting.set_result(connection)
 
-    async def _greet(self, member: Member, stream: FrameStream, purposes: list[str]) -> Connection:
+    async def _greet(self, member: Member, stream: FrameStream, purposes: list[str]) -> PeerConnection:
         """Run the handshake, noting the peer's purpose; on any failure the connection is closed."""
 
         async def steps() -> Hello:
-            theirs = await exchange_hello(stream, self.hello)
-            purposes.append(theirs.purpose)
-            check_versions(member.name, theirs)
-            check_clocks(member.name, theirs, time.time())
-            await check_sessions(stream, member.name, self.session, theirs)
-            return theirs
+            hello = await exchange_hello(stream, self.hello)
+            purposes.append(hello.purpose)
+            check_versions(member.name, hello)
+            check_clocks(member.name, hello, time.time())
+            await check_sessions(stream, member.name, self.session, hello)
+            return hello
 
-        return Connection(member.name, stream, await _guarded(member.name, stream, steps))
+        return PeerConnection(member.name, stream, await _guarded(member.name, stream, steps))
 
 
 async def _guarded(peer: str, stream: FrameStream, steps: Callable[[], Awaitable[Hello]]) -> Hello:

@@ -14,10 +14,10 @@ import threading
 import time
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
-from discreet.parties.channel import Channel, Payload, decode_header, encode_header
+from discreet.parties.channel import FrameChannel, Payload, decode_header, encode_header
 from discreet.parties.errors import FrameError, PartyError, PeerLostError
 from discreet.parties.network.frame_stream import Arrived
-from discreet.parties.network.mesh import Connection
+from discreet.parties.network.mesh import PeerConnection
 
 _END, _ALIVE = "end", "alive"
 _BEATS = 8
@@ -31,12 +31,12 @@ _MAX_INBOX = 1 << 30
 _CLOSE_SECONDS = 2.0
 
 
-class NetworkChannel(Channel):
+class NetworkChannel(FrameChannel):
     """One end of a channel over TLS.
 
     Parameters
     ----------
-    connection : Connection
+    connection : PeerConnection
         A connection that passed the handshake.
     loop : event loop
         The loop of the connection, which runs in another thread.
@@ -50,7 +50,7 @@ class NetworkChannel(Channel):
 
     def __init__(
         self,
-        connection: Connection,
+        connection: PeerConnection,
         loop: asyncio.AbstractEventLoop,
         *,
         session: bytes,
@@ -112,6 +112,7 @@ class NetworkChannel(Channel):
         header = encode_header(_ALIVE, 0, 0, self.session)
         while not self._sender.done():
             await asyncio.sleep(self._interval)
+            # A frame that waits to be sent shows as much as "alive" does, and a full outbox must not grow.
             if self._unsent_bytes == 0:
                 self._count_unsent(_FRAME_COST)
                 self._outbox.put_nowait((header, b""))
@@ -134,6 +135,7 @@ class NetworkChannel(Channel):
             with contextlib.suppress(queue.Empty):
                 return self._inbox.get(timeout=deadline - now)
             now = time.monotonic()
+            # Half of the time-out since the last byte: four beats may be lost before a party that computes is.
             deadline = min(max(started + timeout, self._stream.heard + self.timeout / 2), last)
         if now < last:
             raise PeerLostError(
@@ -167,6 +169,7 @@ class NetworkChannel(Channel):
 
     def _note_alive(self) -> None:
         """Count a sign of life; more than twice as many as the session's time-out calls for are refused."""
+        # They are not data and fill no inbox, so a flood of them is not bounded otherwise.
         self._n_alive += 1
         if self._n_alive > _ALIVE_BURST + 2 * (time.monotonic() - self._opened_at) / self._interval:
             self._refuse(f"A frame '{_ALIVE}' was not expected.")

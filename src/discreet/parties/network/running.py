@@ -15,7 +15,7 @@ from discreet.engines.atomic import require_replaceable
 from discreet.engines.folder_kinds import FolderKind, require_outside
 from discreet.engines.results import write_folder
 from discreet.parties.errors import SessionError
-from discreet.parties.network.session import Session
+from discreet.parties.network.session import PartySession
 from discreet.parties.network.transport import open_session
 from discreet.parties.transcript import FrameShape, Meter, Transcript
 
@@ -27,7 +27,7 @@ RESULT = FolderKind("result of a party", "transcript.json", lists_files=True)
 class Outcome:
     """What one party holds after a run: its output, what the run cost it, and the shapes of its frames."""
 
-    session: Session
+    session: PartySession
     name: str
     output: Any
     meter: Meter
@@ -71,7 +71,7 @@ def find_key(session_file: str | os.PathLike[str], name: str) -> Path:
 
 
 def run_party(
-    session: Session,
+    session: PartySession,
     name: str,
     key: Path,
     data: str | os.PathLike[str] | None,

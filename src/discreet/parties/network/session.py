@@ -43,7 +43,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Session:
+class PartySession:
     """The parties, the protocol with its public parameters, and how long to wait.
 
     Parameters
@@ -67,13 +67,13 @@ class Session:
     compute_timeout: float = 3600.0
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], *, two_parties_see_each_other: bool = False) -> Session:
+    def read(cls, path: str | os.PathLike[str], *, two_parties_see_each_other: bool = False) -> PartySession:
         """Read a session file; the consent of two parties to see each other's data may stand in it or be passed here.
 
         Either way it is a parameter of the protocol, which the handshake compares: all parties have it, or none.
         """
         try:
-            plain = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            config = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise SessionError(f"{path} cannot be read: {os.strerror(error.errno or 0)}.") from None
         except UnicodeDecodeError:
@@ -82,29 +82,29 @@ class Session:
             raise SessionError(f"{path} is not valid TOML: {error}.") from None
         except RecursionError:
             raise SessionError(f"{path} is nested too deeply.") from None
-        if two_parties_see_each_other and isinstance(plain.get("protocol"), dict):
-            plain["protocol"]["two_parties_see_each_other"] = True
-        return cls.from_dict(plain)
+        if two_parties_see_each_other and isinstance(config.get("protocol"), dict):
+            config["protocol"]["two_parties_see_each_other"] = True
+        return cls.from_dict(config)
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Session:
+    def from_dict(cls, config: Mapping[str, Any]) -> PartySession:
         """Return the session that plain data describes."""
         require_libraries()
-        unknown = set(plain) - {"party", "protocol", *_SECONDS}
+        unknown = set(config) - {"party", "protocol", *_SECONDS}
         if unknown:
             raise SessionError(f"The session file has an unknown key '{min(unknown)}'.")
-        members = tuple(_member(entry) for entry in _tables(plain, "party"))
-        described = plain.get("protocol")
+        members = tuple(_member(entry) for entry in _tables(config, "party"))
+        described = config.get("protocol")
         if not isinstance(described, dict) or not isinstance(described.get("name"), str):
             raise SessionError("The session file needs a table [protocol] with a name.")
         for key in _SECONDS:
-            if key in plain and not _TIMEOUT.admits(plain[key]):
+            if key in config and not _TIMEOUT.admits(config[key]):
                 raise SessionError(f"The key '{key}' of the session file must be {_TIMEOUT}, in seconds.")
         parameters = {key: value for key, value in described.items() if key != "name"}
         session = cls(
             members,
             make_protocol(described["name"], parameters),
-            **{key: float(plain[key]) for key in _SECONDS if key in plain},
+            **{key: float(config[key]) for key in _SECONDS if key in config},
         )
         session.protocol.check_parties(session.names)
         _check_differ(members)
@@ -144,20 +144,20 @@ class Session:
         return hashlib.sha256(json.dumps(self.entries(), sort_keys=True).encode()).digest()
 
 
-def differing_keys(ours: Mapping[str, str], theirs: Mapping[str, str]) -> tuple[str, ...]:
+def differing_keys(local: Mapping[str, str], remote: Mapping[str, str]) -> tuple[str, ...]:
     """Return the keys in which two sessions differ.
 
     >>> differing_keys({"timeout": "1", "protocol.length": "2"}, {"timeout": "1", "protocol.length": "3"})
     ('protocol.length',)
     """
-    return tuple(key for key in sorted({*ours, *theirs}) if ours.get(key) != theirs.get(key))
+    return tuple(key for key in sorted({*local, *remote}) if local.get(key) != remote.get(key))
 
 
-def _tables(plain: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    found = plain.get(key)
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+def _tables(config: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    tables = config.get(key)
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise SessionError(f"The session file needs a table [[{key}]] for every {key}.")
-    return found
+    return tables
 
 
 def _member(entry: Mapping[str, Any]) -> Member:
@@ -179,14 +179,14 @@ def parse_address(text: str, whose: str) -> tuple[str, int]:
     >>> parse_address("[::1]:7001", "of party 'a'")
     ('::1', 7001)
     """
-    found = _ADDRESS.fullmatch(text)
-    if not found or not 0 < int(found["port"]) < 65536:
+    match = _ADDRESS.fullmatch(text)
+    if not match or not 0 < int(match["port"]) < 65536:
         raise SessionError(f"The address {whose} must be HOST:PORT with a port from 1 to 65535.")
-    return found["host"].strip("[]"), int(found["port"])
+    return match["host"].strip("[]"), int(match["port"])
 
 
 def _check_differ(members: tuple[Member, ...]) -> None:
     for key in ("fingerprint", "address"):
-        found = [getattr(member, key) for member in members]
-        if len(set(found)) < len(found):
+        values = [getattr(member, key) for member in members]
+        if len(set(values)) < len(values):
             raise SessionError(f"Two parties of the session have the same {key}.")

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from discreet.parties.errors import PartyError, PeerLostError, SessionError
 from discreet.parties.network.handshake import make_hello, session_identifier
 from discreet.parties.network.keys import check_key, check_validity
-from discreet.parties.network.mesh import Connection, Mesh
+from discreet.parties.network.mesh import Mesh, PeerConnection
 from discreet.parties.network.network_channel import NetworkChannel
-from discreet.parties.network.session import Member, Session
+from discreet.parties.network.session import Member, PartySession
 from discreet.parties.protocol import Party
 from discreet.parties.transcript import Transcript
 
@@ -27,7 +27,7 @@ _END_SECONDS = 5.0
 
 @contextlib.contextmanager
 def open_session(
-    session: Session,
+    session: PartySession,
     name: str,
     key: Path,
     *,
@@ -38,7 +38,7 @@ def open_session(
 
     Parameters
     ----------
-    session : Session
+    session : PartySession
         What all parties agree on.
     name : str
         The own name.
@@ -66,7 +66,7 @@ def open_session(
                 channel.close()
 
 
-def check_identity(session: Session, name: str, key: Path) -> None:
+def check_identity(session: PartySession, name: str, key: Path) -> None:
     """Raise a PartyError unless the key is the own one and all certificates are valid now."""
     check_key(name, key, session.member(name).certificate)
     for member in session.members:
@@ -104,7 +104,7 @@ def _wait(future: Future[Any], seconds: float) -> None:
 
 
 def _open_channels(
-    session: Session,
+    session: PartySession,
     name: str,
     key: Path,
     listen: tuple[str, int] | None,
@@ -129,11 +129,11 @@ def _open_channels(
     return channels, identifier
 
 
-async def _connect_all(mesh: Mesh, seconds: float) -> dict[str, Connection]:
+async def _connect_all(mesh: Mesh, seconds: float) -> dict[str, PeerConnection]:
     """Return a connection to every peer, or close all of them again and raise what went wrong."""
     deadline = time.monotonic() + seconds
     server = await mesh.listen() if mesh.later else None
-    waits: dict[str, asyncio.Future[Connection]] = {
+    waits: dict[str, asyncio.Future[PeerConnection]] = {
         member.name: mesh.wait_for(member) for member in mesh.later
     }
     for member in mesh.earlier:
@@ -154,7 +154,7 @@ async def _connect_all(mesh: Mesh, seconds: float) -> dict[str, Connection]:
 
 
 def _raise_first(
-    waits: dict[str, asyncio.Future[Connection]], later: Sequence[Member], seconds: float
+    waits: dict[str, asyncio.Future[PeerConnection]], later: Sequence[Member], seconds: float
 ) -> None:
     failures = [wait.exception() for wait in waits.values() if wait.done() and wait.exception() is not None]
     clear = [error for error in failures if isinstance(error, SessionError)] or failures
@@ -170,8 +170,8 @@ def _confirm(party: Party) -> None:
     """Compare the session's identifier with every peer, so that all saw the same nonces."""
     with party.step("opening"):
         party.broadcast("ready", party.session)
-        for peer, theirs in party.gather("ready", 32).items():
-            if theirs != party.session:
+        for peer, identifier in party.gather("ready", 32).items():
+            if identifier != party.session:
                 raise PartyError(f"Party '{peer}' is in another run of the session.")
 
 

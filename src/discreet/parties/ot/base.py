@@ -46,8 +46,9 @@ def send_base(party: Party, peer: str, n: int, *, label: str) -> list[tuple[byte
     pairs = []
     for index, answer in enumerate(answers):
         product = group.multiply(secret, answer)
+        # secret · answer is the receiver's element where the choice was 0; where it was 1, less secret · point.
         elements = product, group.subtract(product, shift)
-        first, second = (_key(party, label, index, point, answer, one) for one in elements)
+        first, second = (_key(party, label, index, point, answer, element) for element in elements)
         pairs.append((first, second))
     return pairs
 
@@ -59,9 +60,10 @@ def receive_base(party: Party, peer: str, choices: Sequence[int], *, label: str)
     secrets = [scalar_from(party.random(UNIFORM)) for _ in choices]
     answers = []
     for secret, choice in zip(secrets, choices, strict=True):
-        plain = group.multiply_base(secret)
-        shifted = group.add(point, plain)
-        answers.append(shifted if choice else plain)
+        unshifted = group.multiply_base(secret)
+        shifted = group.add(point, unshifted)
+        # Both are computed for either choice, so that the time does not depend on it.
+        answers.append(shifted if choice else unshifted)
     party.send(peer, _CHOICES, b"".join(answers))
     products = (group.multiply(secret, point) for secret in secrets)
     return [
@@ -101,15 +103,15 @@ class ReceiverColumns:
     def extend(self, chosen: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return T and U, a row for each column; ``chosen`` is R, or one row of bits for every column."""
         n_words = chosen.shape[-1]
-        kept, sent = (np.empty((len(self._streams), n_words), np.uint64) for _ in range(2))
-        for (first, second), one, other in zip(
-            self._streams, kept.view(np.uint8), sent.view(np.uint8), strict=True
+        masks, sent = (np.empty((len(self._streams), n_words), np.uint64) for _ in range(2))
+        for (first, second), mask, other in zip(
+            self._streams, masks.view(np.uint8), sent.view(np.uint8), strict=True
         ):
-            first.fill(one)
+            first.fill(mask)
             second.fill(other)
-        sent ^= kept
+        sent ^= masks
         sent ^= chosen
-        return kept, sent
+        return masks, sent
 
 
 class SenderColumns:

@@ -8,7 +8,8 @@ linear up to a constant: the tag of a zero column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from discreet.parties.ot.base import ReceiverColumns, SenderColumns, column_fram
 from discreet.parties.protocol import Party
 from discreet.parties.transcript import FrameShape
 
+Words = NDArray[np.uint64]
 WIDTH = 128
 """The columns, which are the bits of security."""
 CHUNK = 1 << 10
@@ -37,7 +39,7 @@ _TAG = 16
 _COLUMNS, _NEXT, _KEY, _TAGS = "ot.columns", "ot.next", "ot.check.key", "ot.check.tags"
 
 
-def setup_frames(sender: str, receiver: str) -> list[FrameShape]:
+def transfer_setup_frames(sender: str, receiver: str) -> list[FrameShape]:
     """Return the frames that set up an extension."""
     return column_frames(sender, receiver, WIDTH)
 
@@ -45,7 +47,7 @@ def setup_frames(sender: str, receiver: str) -> list[FrameShape]:
 def random_frames(sender: str, receiver: str, n: int, *, malicious: bool) -> list[FrameShape]:
     """Return the frames of n random transfers."""
     frames = []
-    for number, (start, stop) in enumerate(batches(n)):
+    for number, (start, stop) in enumerate(transfer_batches(n)):
         if _paused(number):
             frames.append(FrameShape(sender, receiver, _NEXT, 0))
         frames += [
@@ -57,10 +59,10 @@ def random_frames(sender: str, receiver: str, n: int, *, malicious: bool) -> lis
     return frames
 
 
-def batches(n: int, *, blocks: int = 1) -> Iterator[tuple[int, int]]:
+def transfer_batches(n: int, *, blocks: int = 1) -> Iterator[tuple[int, int]]:
     """Return the ranges of transfers that travel together; fewer where each needs several blocks.
 
-    >>> list(batches(3_000_000, blocks=1))
+    >>> list(transfer_batches(3_000_000, blocks=1))
     [(0, 1048576), (1048576, 2097152), (2097152, 3000000)]
     """
     size = max(64, BATCH // blocks // 64 * 64)
@@ -68,7 +70,36 @@ def batches(n: int, *, blocks: int = 1) -> Iterator[tuple[int, int]]:
         yield start, min(start + size, n)
 
 
-class TransferReceiver:
+class _TransferEnd:
+    """What both ends share: how columns become messages."""
+
+    def __init__(self, party: Party, peer: str, *, label: str, malicious: bool) -> None:
+        self.party, self.peer, self.malicious = party, peer, malicious
+        self._hash = RowHash(party.session, label)
+        self._used = 0
+
+    def _take(self, parts: Iterable[Words], target: Words, check: Callable[[Sequence[Words]], None]) -> None:
+        """Hash the columns of a batch, part by part as they come; where choices are checked, after the check.
+
+        A failed check must not leave messages behind.
+        """
+        if self.malicious:
+            parts = list(parts)
+            check(parts)
+        start = 0
+        for columns in parts:
+            rows = transposed(columns)[: max(0, target.shape[0] - start)]
+            self._write(target[start : start + rows.shape[0]], rows, self._used + start)
+            start += 64 * columns.shape[1]
+        # Tweaks of the hash go on from batch to batch: no two rows of this set-up are hashed under the same one.
+        self._used += start
+
+    def _write(self, target: Words, rows: Words, tweak: int) -> None:
+        """Write the messages of some rows, which are hashed under this tweak and those that follow."""
+        self._hash.write(target, rows, tweak)
+
+
+class TransferReceiver(_TransferEnd):
     """The end that chooses.
 
     Parameters
@@ -82,45 +113,33 @@ class TransferReceiver:
     """
 
     def __init__(self, party: Party, peer: str, *, label: str, malicious: bool = False) -> None:
-        self.party, self.peer, self.malicious = party, peer, malicious
+        super().__init__(party, peer, label=label, malicious=malicious)
         self._columns = ReceiverColumns(party, peer, width=WIDTH, label=label)
-        self._hash = RowHash(party.session, label)
         self._coins = KeyStream(party.random(SEED))
-        self._used = 0
 
     def random_bits(self, n: int) -> NDArray[np.bool_]:
         """Return fresh random bits to choose by."""
         return np.unpackbits(self._coins.take(-(-n // 8)), count=n).view(np.bool_)
 
-    def random(self, choices: NDArray[np.bool_], *, blocks: int = 1) -> NDArray[np.uint64]:
+    def random(self, choices: NDArray[np.bool_], *, blocks: int = 1) -> Words:
         """Return for each choice the random message it names, of ``blocks`` · 128 bits."""
-        found = np.empty((choices.size, 2 * blocks), np.uint64)
-        for number, (start, stop) in enumerate(batches(choices.size)):
+        messages = np.empty((choices.size, 2 * blocks), np.uint64)
+        for number, (start, stop) in enumerate(transfer_batches(choices.size)):
             if _paused(number):
                 self.party.recv(self.peer, _NEXT, 0)
-            self._batch(choices[start:stop], found[start:stop])
-        return found
+            chosen = self._packed(choices[start:stop])
+            check = partial(answer_check, self.party, self.peer, chosen)
+            self._take(self._sent(chosen), messages[start:stop], check)
+        return messages
 
-    def _batch(self, choices: NDArray[np.bool_], target: NDArray[np.uint64]) -> None:
-        chosen = self._packed(choices)
-        kept, done = [], 0
-        for words in _chunk_words(choices.size, malicious=self.malicious):
-            columns, sent = self._columns.extend(chosen[done : done + words])
+    def _sent(self, chosen: Words) -> Iterator[Words]:
+        """Send U for the choices of a batch, frame by frame, and return T."""
+        for start in range(0, chosen.size, CHUNK):
+            columns, sent = self._columns.extend(chosen[start : start + CHUNK])
             self.party.send(self.peer, _COLUMNS, sent.view(np.uint8).reshape(-1).data)
-            if self.malicious:
-                kept.append(columns)
-            else:
-                self._hashed(columns, target, 64 * done)
-            done += words
-        if self.malicious:
-            answer_check(self.party, self.peer, chosen, kept)
-            done = 0
-            for columns in kept:
-                self._hashed(columns, target, 64 * done)
-                done += columns.shape[1]
-        self._used += 64 * done
+            yield columns
 
-    def _packed(self, choices: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    def _packed(self, choices: NDArray[np.bool_]) -> Words:
         """Return the choices as words, with a block of random ones behind them where they are checked."""
         words = np.zeros(batch_words(choices.size, malicious=self.malicious), np.uint64)
         packed = np.packbits(choices, bitorder="little")
@@ -129,51 +148,33 @@ class TransferReceiver:
             words[-MASK_WORDS:] = self._coins.words(MASK_WORDS)
         return words
 
-    def _hashed(self, columns: NDArray[np.uint64], target: NDArray[np.uint64], start: int) -> None:
-        rows = transposed(columns)[: max(0, target.shape[0] - start)]
-        self._hash.write(target[start : start + rows.shape[0]], rows, self._used + start)
 
-
-class TransferSender:
+class TransferSender(_TransferEnd):
     """The end that holds both messages; the parameters are those of :class:`TransferReceiver`."""
 
     def __init__(self, party: Party, peer: str, *, label: str, malicious: bool = False) -> None:
-        self.party, self.peer, self.malicious = party, peer, malicious
+        super().__init__(party, peer, label=label, malicious=malicious)
         self._columns = SenderColumns(party, peer, width=WIDTH, label=label)
-        self._hash = RowHash(party.session, label)
-        self._used = 0
 
-    def random(self, n: int, *, blocks: int = 1) -> NDArray[np.uint64]:
+    def random(self, n: int, *, blocks: int = 1) -> Words:
         """Return n pairs of random messages of ``blocks`` · 128 bits, of the shape (n, 2, words)."""
         pairs = np.empty((n, 2, 2 * blocks), np.uint64)
-        for number, (start, stop) in enumerate(batches(n)):
+        for number, (start, stop) in enumerate(transfer_batches(n)):
             if _paused(number):
                 self.party.send(self.peer, _NEXT)
-            self._batch(pairs[start:stop])
+            check = partial(require_consistent, self.party, self.peer, self._columns.mask)
+            self._take(self._received(stop - start), pairs[start:stop], check)
         return pairs
 
-    def _batch(self, pairs: NDArray[np.uint64]) -> None:
-        kept, done = [], 0
-        for words in _chunk_words(pairs.shape[0], malicious=self.malicious):
+    def _received(self, n: int) -> Iterator[Words]:
+        """Receive U of a batch, frame by frame, and return Q."""
+        for words in _chunk_words(n, malicious=self.malicious):
             payload = self.party.recv(self.peer, _COLUMNS, words * WIDTH * 8)
-            columns = self._columns.extend(np.frombuffer(payload, np.uint64).reshape(WIDTH, words))
-            if self.malicious:
-                kept.append(columns)
-            else:
-                self._hashed(columns, pairs, 64 * done)
-            done += words
-        if self.malicious:
-            require_consistent(self.party, self.peer, self._columns.mask, kept)
-            done = 0
-            for columns in kept:
-                self._hashed(columns, pairs, 64 * done)
-                done += columns.shape[1]
-        self._used += 64 * done
+            yield self._columns.extend(np.frombuffer(payload, np.uint64).reshape(WIDTH, words))
 
-    def _hashed(self, columns: NDArray[np.uint64], pairs: NDArray[np.uint64], start: int) -> None:
-        rows = transposed(columns)[: max(0, pairs.shape[0] - start)]
+    def _write(self, target: Words, rows: Words, tweak: int) -> None:
         for which, source in enumerate((rows, shifted(rows, self._columns.secret))):
-            self._hash.write(pairs[start : start + rows.shape[0], which], source, self._used + start)
+            self._hash.write(target[:, which], source, tweak)
 
 
 def batch_words(n: int, *, malicious: bool) -> int:
@@ -205,18 +206,14 @@ def check_frames(sender: str, receiver: str, width: int) -> list[FrameShape]:
     ]
 
 
-def answer_check(
-    party: Party, peer: str, chosen: NDArray[np.uint64], kept: Sequence[NDArray[np.uint64]]
-) -> None:
+def answer_check(party: Party, peer: str, chosen: Words, parts: Sequence[Words]) -> None:
     """Send the hashes of the choices and of the columns T, which come in parts."""
     key = party.recv(peer, _KEY, SEED)
-    columns = _tags(key, kept)
+    columns = _tags(key, parts)
     party.send(peer, _TAGS, columns.tobytes() + _tags(key, [chosen[None, :]]).tobytes())
 
 
-def require_consistent(
-    party: Party, peer: str, mask: NDArray[np.uint64], rows: Sequence[NDArray[np.uint64]]
-) -> None:
+def require_consistent(party: Party, peer: str, mask: Words, rows: Sequence[Words]) -> None:
     """Raise a PartyError unless the columns Q fit one vector of choices."""
     width = mask.shape[0]
     key = party.random(SEED)
@@ -228,7 +225,7 @@ def require_consistent(
         raise PartyError(f"Party '{peer}' failed the consistency check of the oblivious transfers.")
 
 
-def _tags(key: bytes, parts: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+def _tags(key: bytes, parts: Sequence[Words]) -> Words:
     """Return the GMAC of every row, which comes in parts, as two words."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, batches, random_frames
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, transfer_batches
 from discreet.parties.transcript import FrameShape
 
 _CORRECTIONS, _MESSAGES = "ot.corrections", "ot.messages"
@@ -39,14 +39,15 @@ def send_correlated(sender: TransferSender, differences: NDArray[Any]) -> NDArra
     n, n_words = differences.shape
     dtype = differences.dtype
     blocks = -(-differences.itemsize * n_words // BLOCK)
-    found = np.empty((n, n_words), dtype)
-    for start, stop in batches(n, blocks=blocks):
+    words = np.empty((n, n_words), dtype)
+    for start, stop in transfer_batches(n, blocks=blocks):
         pairs = sender.random(stop - start, blocks=blocks).view(dtype)[:, :, :n_words]
-        found[start:stop] = pairs[:, 0]
+        words[start:stop] = pairs[:, 0]
+        # The receiver with choice 1 holds the second message; plus x₀ − x₁ + d it is x₀ + d.
         corrections = pairs[:, 0] - pairs[:, 1]
         corrections += differences[start:stop]
         sender.party.send(sender.peer, _CORRECTIONS, corrections.view(np.uint8).reshape(-1).data)
-    return found
+    return words
 
 
 def receive_correlated(
@@ -55,22 +56,22 @@ def receive_correlated(
     """Return the sender's random words, plus its differences where the choice is one."""
     size = np.dtype(dtype).itemsize
     blocks = -(-size * n_words // BLOCK)
-    found = np.empty((choices.size, n_words), dtype)
-    for start, stop in batches(choices.size, blocks=blocks):
+    results = np.empty((choices.size, n_words), dtype)
+    for start, stop in transfer_batches(choices.size, blocks=blocks):
         chosen = choices[start:stop]
         words = receiver.random(chosen, blocks=blocks).view(dtype)[:, :n_words]
         payload = receiver.party.recv(receiver.peer, _CORRECTIONS, words.shape[0] * n_words * size)
         corrections = np.frombuffer(payload, dtype).reshape(words.shape)
-        np.multiply(corrections, chosen[:, None], out=found[start:stop])
-        found[start:stop] += words
-    return found
+        np.multiply(corrections, chosen[:, None], out=results[start:stop])
+        results[start:stop] += words
+    return results
 
 
 def send_chosen(sender: TransferSender, messages: NDArray[np.uint8]) -> None:
     """Send one message of each pair; the array has the shape (n, 2, bytes)."""
     n, _, size = messages.shape
     blocks = -(-size // BLOCK)
-    for start, stop in batches(n, blocks=blocks):
+    for start, stop in transfer_batches(n, blocks=blocks):
         pads = sender.random(stop - start, blocks=blocks).view(np.uint8)[:, :, :size]
         hidden = np.bitwise_xor(messages[start:stop], pads)
         sender.party.send(sender.peer, _MESSAGES, hidden.reshape(-1).data)
@@ -81,21 +82,21 @@ def receive_chosen(
 ) -> NDArray[np.uint8]:
     """Return the message of each pair that the choice names, of the shape (n, bytes)."""
     blocks = -(-message_bytes // BLOCK)
-    found = np.empty((choices.size, message_bytes), np.uint8)
-    for start, stop in batches(choices.size, blocks=blocks):
+    messages = np.empty((choices.size, message_bytes), np.uint8)
+    for start, stop in transfer_batches(choices.size, blocks=blocks):
         chosen = choices[start:stop]
         pads = receiver.random(chosen, blocks=blocks).view(np.uint8)[:, :message_bytes]
         payload = receiver.party.recv(receiver.peer, _MESSAGES, chosen.size * 2 * message_bytes)
         hidden = np.frombuffer(payload, np.uint8).reshape(chosen.size, 2, message_bytes)
-        np.bitwise_xor(np.where(chosen[:, None], hidden[:, 1], hidden[:, 0]), pads, out=found[start:stop])
-    return found
+        np.bitwise_xor(np.where(chosen[:, None], hidden[:, 1], hidden[:, 0]), pads, out=messages[start:stop])
+    return messages
 
 
 def _frames(
     sender: str, receiver: str, n: int, kind: str, row_bytes: int, blocks: int, *, malicious: bool
 ) -> list[FrameShape]:
     frames = []
-    for start, stop in batches(n, blocks=blocks):
+    for start, stop in transfer_batches(n, blocks=blocks):
         frames += random_frames(sender, receiver, stop - start, malicious=malicious)
         frames.append(FrameShape(sender, receiver, kind, (stop - start) * row_bytes))
     return frames

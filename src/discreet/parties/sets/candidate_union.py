@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.protocol import Party
-from discreet.parties.sets.private_sets import Union, UnionProtocol, encoded_items
+from discreet.parties.sets.private_sets import UnionProtocol, UnitedItems, encoded_items
 from discreet.parties.sums.secure_sum import SecureSum, Sum
 from discreet.parties.transcript import FrameShape
 
@@ -95,9 +95,9 @@ class CandidateUnion(UnionProtocol):
             if receiver != collector:
                 yield FrameShape(collector, receiver, "union", (len(self.candidates) + 7) // 8)
 
-    def _run(self, party: Party, held: Flags) -> Union:
+    def _run(self, party: Party, flags: Flags) -> UnitedItems:
         collector = self.collector or party.names[0]
-        opened: Sum = self._sum(len(party.names)).run(party, self._words(party, held))
+        opened: Sum = self._sum(len(party.names)).run(party, self._words(party, flags))
         with party.step("union"):
             if opened.values is not None:
                 bits = np.packbits(opened.values != 0).tobytes()
@@ -107,7 +107,7 @@ class CandidateUnion(UnionProtocol):
             else:
                 bits = party.recv(collector, "union", (len(self.candidates) + 7) // 8)
         present = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(self.candidates))
-        return Union(
+        return UnitedItems(
             tuple(item for item, bit in zip(self.candidates, present, strict=True) if bit), opened.parties
         )
 
@@ -145,8 +145,8 @@ class CandidateUnion(UnionProtocol):
             open_to="collector",
         )
 
-    def _words(self, party: Party, held: Flags) -> NDArray[np.uint64]:
+    def _words(self, party: Party, flags: Flags) -> NDArray[np.uint64]:
         """Return a random word for each candidate that the party holds and zero for the others."""
         # As many coins are drawn for every set, so that the time shows nothing about it.
-        drawn = np.frombuffer(party.random(8 * len(held)), dtype="<u8")
-        return np.where(held, drawn, np.uint64(0)).astype(np.uint64)
+        drawn = np.frombuffer(party.random(8 * len(flags)), dtype="<u8")
+        return np.where(flags, drawn, np.uint64(0)).astype(np.uint64)

@@ -22,13 +22,14 @@ _AT_ONCE = 1 << 20
 _FAKE = 32
 
 
-def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T]:
+def in_random_order(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T]:
     """Return the items in a random order: sorted by keys of 128 random bits.
 
     >>> import os
-    >>> sorted(shuffled([3, 1, 2], os.urandom))
+    >>> sorted(in_random_order([3, 1, 2], os.urandom))
     [1, 2, 3]
     """
+    # Two keys are equal with a chance of n²/2**129, so every order has the same chance but for that.
     keys = random_bytes(_KEY_BYTES * len(items))
     order = sorted(range(len(items)), key=lambda at: keys[at * _KEY_BYTES : (at + 1) * _KEY_BYTES])
     return [items[at] for at in order]
@@ -36,8 +37,12 @@ def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T
 
 @public
 @dataclass(frozen=True)
-class Union:
-    """The output of a secure set union: the items, and the parties whose sets are in it."""
+class UnitedItems:
+    """The output of a secure set union: the items, and the parties whose sets are in it.
+
+    >>> UnitedItems(("beer", "bread"), ("a", "b", "c")).items
+    ('beer', 'bread')
+    """
 
     items: tuple[str, ...]
     parties: tuple[str, ...]
@@ -48,15 +53,15 @@ class SetProtocol(Protocol):
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the set: a file of one column."""
-        from discreet.parties.inputs import texts
+        from discreet.parties.inputs import read_texts
 
-        return texts(path)
+        return read_texts(path)
 
 
 class UnionProtocol(SetProtocol):
-    """A protocol whose output is a :class:`Union`."""
+    """A protocol whose output is a :class:`UnitedItems`."""
 
-    def result_files(self, output: Union) -> dict[str, Any]:
+    def result_files(self, output: UnitedItems) -> dict[str, Any]:
         """Return the union as a column of texts."""
         import pyarrow as pa
 

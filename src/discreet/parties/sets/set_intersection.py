@@ -23,7 +23,7 @@ from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.errors import PartyError
 from discreet.parties.ot.base import ReceiverColumns, SenderColumns, column_frames
 from discreet.parties.protocol import Party
-from discreet.parties.sets.private_sets import TwoSets, padded, parts, shuffled
+from discreet.parties.sets.private_sets import TwoSets, in_random_order, padded, parts
 from discreet.parties.transcript import FrameShape
 
 N_PLACES = 3
@@ -109,14 +109,14 @@ class SetIntersection(TwoSets):
 
     def _receive(self, party: Party, elements: list[bytes]) -> list[bytes]:
         coins = KeyStream(party.random(SEED))
-        own = TagReceiver(party, padded(elements, self.max_first, coins), size=self._tag)
+        receiver = TagReceiver(party, padded(elements, self.max_first, coins), size=self._tag)
         with party.step("tags"):
-            return self._matched(party, elements, own)
+            return self._matched(party, elements, receiver)
 
-    def _matched(self, party: Party, elements: list[bytes], own: TagReceiver) -> list[bytes]:
+    def _matched(self, party: Party, elements: list[bytes], receiver: TagReceiver) -> list[bytes]:
         common, matches = [], np.zeros(self.max_second, np.bool_)
         position = [self._received_tags(party) for _ in range(N_PLACES)]
-        for number, (tag, which) in enumerate(zip(own.tags, own.place.tolist(), strict=True)):
+        for number, (tag, which) in enumerate(zip(receiver.tags, receiver.place.tolist(), strict=True)):
             at = position[which].get(tag.tobytes())
             # Elements beyond the own ones are padding.
             if at is not None and number < len(elements):
@@ -141,7 +141,7 @@ class SetIntersection(TwoSets):
 
     def _answered(self, party: Party, elements: list[bytes], sender: TagSender) -> list[bytes] | None:
         coins = KeyStream(party.random(SEED))
-        order = np.array(shuffled(range(self.max_second), party.random))
+        order = np.array(in_random_order(range(self.max_second), party.random))
         for tags in sender.tags(padded(elements, self.max_second, coins)):
             placed = np.empty_like(tags)
             placed[order] = tags

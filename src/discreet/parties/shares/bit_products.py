@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InternalError
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
+from discreet.parties.ot.extension import (
+    TransferReceiver,
+    TransferSender,
+    random_frames,
+    transfer_setup_frames,
+)
 from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
 from discreet.parties.transcript import FrameShape
@@ -24,7 +29,7 @@ _CORRECTIONS, _OPENED = "bits.corrections", "bits.opened"
 
 def pair_frames(names: tuple[str, str]) -> list[FrameShape]:
     """Return the frames that set up transfers in both directions."""
-    return setup_frames(*names) + setup_frames(*names[::-1])
+    return transfer_setup_frames(*names) + transfer_setup_frames(*names[::-1])
 
 
 def triple_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
@@ -61,11 +66,11 @@ class Triples:
 
     def take(self, n: int) -> tuple[Bits, Bits, Bits]:
         """Return the shares of n triples that are not used yet."""
-        taken = self.a[:n], self.b[:n], self.c[:n]
-        if taken[0].size < n:
+        shares = self.a[:n], self.b[:n], self.c[:n]
+        if shares[0].size < n:
             raise InternalError("There are not enough triples.")
         self.a, self.b, self.c = self.a[n:], self.b[n:], self.c[n:]
-        return taken
+        return shares
 
 
 class BitProducts:
@@ -91,6 +96,8 @@ class BitProducts:
         else:
             received = self._receiver.random(b)
             pairs = self._sender.random(n)
+        # The sender's pair (v, w) has the difference a = v ⊕ w; the receiver with bit b holds u = v ⊕ a·b. Both ways
+        # together share a·b for a and b that are sums of both parties' parts.
         v, u = _low_byte(pairs[:, 0]) & mask, _low_byte(received) & mask
         a = v ^ (_low_byte(pairs[:, 1]) & mask)
         return Triples(a, b.view(np.uint8), a * b ^ u ^ v)
@@ -99,41 +106,44 @@ class BitProducts:
         """Return shares of x·y, for shared vectors x of ``width`` bits and shared bits y; both in one round."""
         n = x.size
         a, b, c = triples.take(n)
+        # Beaver's trick: d = x ⊕ a and e = y ⊕ b are opened, which a and b hide, and x·y = c ⊕ d·b ⊕ a·e ⊕ d·e.
         opened = np.concatenate([_bits(x ^ a, width), y ^ b])
         packed = np.packbits(opened)
         self.party.send(self.party.peer, _OPENED, packed.data)
         received = np.frombuffer(self.party.recv(self.party.peer, _OPENED, packed.size), np.uint8)
         opened = np.unpackbits(packed ^ received, count=opened.size)
         d, e = _vectors(opened[: n * width], width), opened[n * width :]
-        found: Bits = c ^ d * b ^ a * e
+        share: Bits = c ^ d * b ^ a * e
         if self.party.index == 0:
-            found ^= d * e
-        return found
+            share ^= d * e
+        return share
 
     def word_products(self, bits: Bits, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return shares of the products of shared bits, by XOR, and shared words, by addition; a row for each bit."""
+        # For own bit s and the other's t: (s ⊕ t)·w = s·w + t·(w − 2·s·w). The second term is the other's choice of a
+        # difference that is w or −w by the own bit.
         chosen = bits.view(np.bool_)
         offered = np.where(chosen[:, None], np.uint64(0) - words, words)
         if self.party.index == 0:
-            kept = send_correlated(self._sender, offered)
+            masks = send_correlated(self._sender, offered)
             received = receive_correlated(self._receiver, chosen, n_words=words.shape[1])
         else:
             received = receive_correlated(self._receiver, chosen, n_words=words.shape[1])
-            kept = send_correlated(self._sender, offered)
-        return np.asarray(words * chosen[:, None] - kept + received)
+            masks = send_correlated(self._sender, offered)
+        return np.asarray(words * chosen[:, None] - masks + received)
 
-    def cross_products(self, own: Bits) -> Bits:
+    def cross_products(self, bits: Bits) -> Bits:
         """Return shares of the products of each own bit and the other party's; one transfer each, there."""
-        n = own.size
+        n = bits.size
         if self.party.index == 0:
             pairs = self._sender.random(n)
             first, second = (_low_byte(pairs[:, which]) & np.uint8(1) for which in (0, 1))
-            corrections = np.packbits(first ^ second ^ own)
+            corrections = np.packbits(first ^ second ^ bits)
             self.party.send(self.party.peer, _CORRECTIONS, corrections.data)
             return first
-        received = _low_byte(self._receiver.random(own.view(np.bool_))) & np.uint8(1)
+        received = _low_byte(self._receiver.random(bits.view(np.bool_))) & np.uint8(1)
         payload = self.party.recv(self.party.peer, _CORRECTIONS, _packed_bytes(n))
-        return received ^ np.unpackbits(np.frombuffer(payload, np.uint8), count=n) * own
+        return received ^ np.unpackbits(np.frombuffer(payload, np.uint8), count=n) * bits
 
 
 def _packed_bytes(n_bits: int) -> int:
@@ -151,7 +161,7 @@ def _bits(vectors: Bits, width: int) -> Bits:
 
 def _vectors(bits: Bits, width: int) -> Bits:
     """Return the vectors of bits, all lowest ones first."""
-    found = np.zeros(bits.size // width, np.uint8)
+    vectors = np.zeros(bits.size // width, np.uint8)
     for bit, part in enumerate(bits.reshape(width, -1)):
-        found |= part << np.uint8(bit)
-    return found
+        vectors |= part << np.uint8(bit)
+    return vectors

@@ -6,6 +6,20 @@ none follows by subtraction: a block that is known is a sum of blocks that are k
 
 Tables of a group of rows and of its parts must be nested as well: a part is cut only where the whole was. Else a block
 of the whole, less the same block of some parts, could be a small count of the others.
+
+That this suffices for a tree whose siblings are cut alike: let t be the number of rows of a node w that have a class k
+and a place of a set B, and suppose that t is the same in all tables of rows with the same opened counts. Then t is zero
+or not small. Take a block C of w, and of its places only those that the questions on the way to w admit.
+
+1. If w has rows (of k) both in C ∩ B, at p, and in C ∖ B, at q, then its sibling has none in C. For if it had one at r,
+   that row and the one of w at q, if r lies in B, or else at p, could exchange their places. All counts of the parent
+   and above stay, as each place has as many rows there as before. All counts of w, its sibling and below stay, as these
+   join all places of C; every split below sends them the same way. But t has changed.
+2. Then the rows of w in C are those of its parent, and the argument goes on with the parent and its finer blocks in
+   place of w and C. At the root a row at p can move to q alone, so there no block has rows both in B and outside.
+3. So B takes, of the rows of w, whole blocks of w or of its ancestors, each of them opened: zero or not small. Their
+   sum t is so too. Where a node was split by the column itself, its child has all rows of the places it admits, which
+   is what step 2 needs; a child that was not opened is a single block.
 """
 
 from __future__ import annotations
@@ -46,6 +60,11 @@ class CoarseTable:
 
     counts: Counts
     last: NDArray[np.int64]
+
+    @classmethod
+    def whole(cls, counts: Counts) -> CoarseTable:
+        """Return a table none of whose places are joined."""
+        return cls(counts, np.arange(len(counts)))
 
     @property
     def spread(self) -> NDArray[np.float64]:

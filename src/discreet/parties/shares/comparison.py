@@ -183,6 +183,8 @@ def _at_least_zero(products: BitProducts, triples: Triples, words: Words, bits: 
     greater = products.cross_products((digits if first else 1 - digits).reshape(-1))
     equal = 1 - digits if first else digits
     groups = (greater.reshape(bits, n) | equal << np.uint8(1)).astype(np.uint8)
+    # greater = upper.greater ⊕ upper.equal · lower.greater, equal = upper.equal · lower.equal: one product of the lower
+    # pair and a bit, for all pairs of a layer in one round.
     for joined in _layers(bits):
         lower, upper = groups[0 : 2 * joined : 2], groups[1 : 2 * joined : 2]
         both = products.products(triples, lower.reshape(-1), (upper >> np.uint8(1)).reshape(-1), width=2)

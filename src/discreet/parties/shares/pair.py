@@ -120,7 +120,7 @@ class PairFrames:
 
     def at_least_zero(self, n: int) -> list[FrameShape]:
         """Return the frames of n comparisons."""
-        return list(Comparison(n=n, output="shares").frames(self._pair))[len(self.setup()) :]
+        return Comparison(n=n, output="shares").share_frames(self._pair)
 
     def judged(self, n: int) -> list[FrameShape]:
         """Return the frames of n integers that are gathered, compared with zero, and of which the bits are opened."""

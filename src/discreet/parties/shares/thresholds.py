@@ -67,8 +67,8 @@ class Thresholds:
         comparison = _comparison(shares.size, threshold, largest)
         words = comparison.words(self._pair.index, shares)
         packed = np.packbits(comparison.share(self._products, words))
-        found = packed ^ _other(self._pair, packed)
-        return np.unpackbits(found, count=shares.size).view(np.bool_)
+        opened_bits = packed ^ _other(self._pair, packed)
+        return np.unpackbits(opened_bits, count=shares.size).view(np.bool_)
 
     def large(self, shares: Words, least: int, *, largest: int) -> NDArray[np.int64]:
         """Return, at both parties, the counts in [0, largest] that are at least the least one, and 0 for the others.
@@ -79,7 +79,7 @@ class Thresholds:
             return np.zeros(0, np.int64)
         comparison = _comparison(shares.size, least, largest)
         bits = comparison.share(self._products, comparison.words(self._pair.index, shares))
-        return opened(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
+        return opened_counts(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
 
     def none_small(
         self, shares: Words, groups: NestedGroups, least: int, *, largest: int
@@ -90,20 +90,22 @@ class Thresholds:
         """
         if not shares.size:
             return np.zeros(groups.n, np.bool_)
+        # A count is small if it is at least 1 and not at least the least one: the XOR of two comparisons.
         first = np.uint64(self._pair.index == 0)
         compared = np.concatenate([shares - first, shares - first * np.uint64(least)])
         bits = _comparison(2 * shares.size, 0, largest).share(self._products, compared)
         small = bits[: shares.size] ^ bits[shares.size :]
         ones = np.full((shares.size, 1), first, np.uint64)
+        # Bits shared by XOR become words shared by sums, so that those of a group can be added.
         n_small = groups.summed(self._products.word_products(small, ones)[:, 0])
         return self.at_least(np.uint64(0) - n_small, 0, largest=groups.most)
 
     def opened(self, shares: Words) -> NDArray[np.int64]:
         """Return the counts at both parties."""
-        return opened(self._pair, shares)
+        return opened_counts(self._pair, shares)
 
 
-def opened(pair: Party, shares: Words) -> NDArray[np.int64]:
+def opened_counts(pair: Party, shares: Words) -> NDArray[np.int64]:
     """Return, at both of two parties, what their shares stand for."""
     if not shares.size:
         return np.zeros(0, np.int64)
@@ -111,39 +113,43 @@ def opened(pair: Party, shares: Words) -> NDArray[np.int64]:
     return (shares + other.view(np.uint64)).view(np.int64)
 
 
-def setup_frames(names: tuple[str, str]) -> list[FrameShape]:
-    """Return the frames that set up thresholds."""
-    return pair_frames(names)
+class ThresholdFrames:
+    """The frames of :class:`Thresholds`, step by step as two parties take them; the first step sets them up."""
 
+    def __init__(self, names: tuple[str, str]) -> None:
+        self._names, self._is_set_up = names, False
 
-def threshold_frames(names: tuple[str, str], n: int, threshold: int, largest: int) -> list[FrameShape]:
-    """Return the frames of n counts held against a threshold."""
-    if not n:
-        return []
-    frames = _comparison(n, threshold, largest).share_frames(names)
-    return frames + opening_frames(names, -(-n // 8), "both")
+    def setup(self) -> list[FrameShape]:
+        """Return the frames that set up thresholds, once."""
+        frames = [] if self._is_set_up else pair_frames(self._names)
+        self._is_set_up = True
+        return frames
 
+    def at_least(self, n: int, threshold: int, *, largest: int) -> list[FrameShape]:
+        """Return the frames of n counts held against a threshold."""
+        return self._compared(n, threshold, largest) + self._revealed(-(-n // 8))
 
-def large_frames(names: tuple[str, str], n: int, least: int, largest: int) -> list[FrameShape]:
-    """Return the frames that open those of n counts that are large."""
-    if not n:
-        return []
-    frames = _comparison(n, least, largest).share_frames(names) + word_frames(names, n, 1)
-    return frames + opened_frames(names, n)
+    def large(self, n: int, least: int, *, largest: int) -> list[FrameShape]:
+        """Return the frames that open those of n counts that are large."""
+        return self._compared(n, least, largest) + word_frames(self._names, n, 1) + self.opened(n)
 
+    def none_small(self, groups: NestedGroups, *, largest: int) -> list[FrameShape]:
+        """Return the frames that show which groups of counts have no small one."""
+        n = groups.of.size
+        if not n:
+            return []
+        frames = self._compared(2 * n, 0, largest) + word_frames(self._names, n, 1)
+        return frames + self.at_least(groups.n, 0, largest=groups.most)
 
-def none_small_frames(names: tuple[str, str], groups: NestedGroups, largest: int) -> list[FrameShape]:
-    """Return the frames that show which groups of counts have no small one."""
-    n = groups.of.size
-    if not n:
-        return []
-    frames = _comparison(2 * n, 0, largest).share_frames(names) + word_frames(names, n, 1)
-    return frames + threshold_frames(names, groups.n, 0, groups.most)
+    def opened(self, n: int) -> list[FrameShape]:
+        """Return the frames that open n counts."""
+        return self._revealed(8 * n)
 
+    def _compared(self, n: int, threshold: int, largest: int) -> list[FrameShape]:
+        return self.setup() + _comparison(n, threshold, largest).share_frames(self._names) if n else []
 
-def opened_frames(names: tuple[str, str], n: int) -> list[FrameShape]:
-    """Return the frames that open n counts."""
-    return opening_frames(names, 8 * n, "both") if n else []
+    def _revealed(self, n_bytes: int) -> list[FrameShape]:
+        return opening_frames(self._names, n_bytes, "both") if n_bytes else []
 
 
 def _comparison(n: int, threshold: int, largest: int) -> Comparison:

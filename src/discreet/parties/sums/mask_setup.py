@@ -1,7 +1,7 @@
 """The set-up of masked sums: keys and shares of their secrets, for one sum or for several at once.
 
-Each sum has secrets of its own. A party that drops out gives the shares of one sum's secrets away, and those say
-nothing about the masks of another.
+Each sum has secrets of its own. Of a party that drops out the others reveal their shares of one sum's secrets, and
+those say nothing about the masks of another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.parties.crypto.masks import (
     seal,
     unseal,
 )
-from discreet.parties.crypto.shamir import SHARE_BYTES, split
+from discreet.parties.crypto.shamir import SHARE_BYTES, split_secret
 from discreet.parties.errors import LostPartyError, PartyError, PeerLostError
 from discreet.parties.protocol import Party
 
@@ -98,34 +98,39 @@ class _Sealing:
 def _exchange_keys(halves: list[Half], sealing: _Sealing) -> None:
     """Send all public keys to every peer, directly, so that the collector cannot replace them."""
     party = halves[0].party
-    own = sealing.public + b"".join(public_key(half.masking_secret) for half in halves)
+    public_keys = sealing.public + b"".join(public_key(half.masking_secret) for half in halves)
+    # Not through the collector, as the shares are: it could put in keys of its own, and unmask every vector.
     for peer in party.peers:
-        party.try_send(peer, "keys", own)
-    for place, keys in {party.index: own, **gather(party, party.peers, "keys", len(own))}.items():
-        sealing.keys[place] = keys[:KEY_BYTES]
+        party.try_send(peer, "keys", public_keys)
+    for index, keys in {
+        party.index: public_keys,
+        **gather(party, party.peers, "keys", len(public_keys)),
+    }.items():
+        sealing.keys[index] = keys[:KEY_BYTES]
         for number, half in enumerate(halves, start=1):
-            half.keys[place] = keys[:KEY_BYTES] + keys[KEY_BYTES * number : KEY_BYTES * (number + 1)]
+            half.keys[index] = keys[:KEY_BYTES] + keys[KEY_BYTES * number : KEY_BYTES * (number + 1)]
 
 
 def _share(halves: list[Half], sealing: _Sealing) -> None:
     """Share the secrets among all parties through the collector, and note the places that take part."""
     first, party, size = halves[0], halves[0].party, sealed_bytes(len(halves))
     pieces = _split(halves)
+    # A party whose keys did not arrive has an empty slot, so that the frame has the same size for all.
     sealed = {
-        place: seal(sealing.key(party.index, place), pieces[place]) if place in sealing.keys else bytes(size)
-        for place in range(first.n)
-        if place != party.index
+        index: seal(sealing.key(party.index, index), pieces[index]) if index in sealing.keys else bytes(size)
+        for index in range(first.n)
+        if index != party.index
     }
     if first.collects:
         sharing, received = _relay(first, sealed, size)
     else:
-        party.send(first.collector, "shares", b"".join(sealed[place] for place in sorted(sealed)))
+        party.send(first.collector, "shares", b"".join(sealed[index] for index in sorted(sealed)))
         sharing, received = _read_relay(first, size)
-    opened = {place: unseal(sealing.key(place, party.index), piece) for place, piece in received.items()}
+    opened = {index: unseal(sealing.key(index, party.index), piece) for index, piece in received.items()}
     for number, half in enumerate(halves):
         half.sharing = sharing
-        for place, shares in {**opened, party.index: pieces[party.index]}.items():
-            half.shares[place] = shares[_PAIR * number : _PAIR * (number + 1)]
+        for index, shares in {**opened, party.index: pieces[party.index]}.items():
+            half.shares[index] = shares[_PAIR * number : _PAIR * (number + 1)]
 
 
 def _split(halves: list[Half]) -> list[bytes]:
@@ -133,9 +138,9 @@ def _split(halves: list[Half]) -> list[bytes]:
     pieces = [b""] * halves[0].n
     for half in halves:
         coins = {"n_shares": half.n, "threshold": half.threshold}
-        of_key = split(half.masking_secret, random_bytes=half.party.random, **coins)
-        of_mask = split(half.own_mask, random_bytes=half.party.random, **coins)
-        pieces = [one + key + mask for one, key, mask in zip(pieces, of_key, of_mask, strict=True)]
+        of_key = split_secret(half.masking_secret, random_bytes=half.party.random, **coins)
+        of_mask = split_secret(half.own_mask, random_bytes=half.party.random, **coins)
+        pieces = [piece + key + mask for piece, key, mask in zip(pieces, of_key, of_mask, strict=True)]
     return pieces
 
 
@@ -143,17 +148,17 @@ def _relay(half: Half, sealed: dict[int, bytes], size: int) -> tuple[list[int], 
     """Pass on, at the collector, what the parties sealed for each other; return who takes part, and the own pieces."""
     party, n = half.party, half.n
     bundles = gather(party, party.peers, "shares", (n - 1) * size)
-    bundles = {place: bundle for place, bundle in bundles.items() if place in half.keys}
+    bundles = {index: bundle for index, bundle in bundles.items() if index in half.keys}
     sharing = sorted([*bundles, party.index])
-    require_enough(half, sharing)
-    for place in bundles:
+    require_enough_parties(half, sharing)
+    for index in bundles:
         pieces = [
-            sealed[place] if other == party.index else _slot(bundles[other], other, place, size)
+            sealed[index] if other == party.index else _slot(bundles[other], other, index, size)
             for other in sharing
-            if other != place
+            if other != index
         ]
-        party.try_send(party.names[place], "relay", to_mask(sharing, n) + b"".join(pieces))
-    return sharing, {place: _slot(one, place, party.index, size) for place, one in bundles.items()}
+        party.try_send(party.names[index], "relay", to_mask(sharing, n) + b"".join(pieces))
+    return sharing, {index: _slot(bundle, index, party.index, size) for index, bundle in bundles.items()}
 
 
 def _read_relay(half: Half, size: int) -> tuple[list[int], dict[int, bytes]]:
@@ -161,13 +166,13 @@ def _read_relay(half: Half, size: int) -> tuple[list[int], dict[int, bytes]]:
     relay = party.recv(half.collector, "relay")
     sharing = from_mask(relay[: (n + 7) // 8], n)
     body = relay[(n + 7) // 8 :]
-    others = [place for place in sharing if place != party.index]
+    others = [index for index in sharing if index != party.index]
     if len(others) == len(sharing) or len(body) != len(others) * size or not set(others) <= set(half.keys):
         raise PartyError(
             f"Party '{half.collector}' relayed shares that do not fit the parties of the session."
         )
-    require_enough(half, sharing)
-    return sharing, {place: body[at * size : (at + 1) * size] for at, place in enumerate(others)}
+    require_enough_parties(half, sharing)
+    return sharing, {index: body[at * size : (at + 1) * size] for at, index in enumerate(others)}
 
 
 def gather(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int, bytes]:
@@ -175,12 +180,12 @@ def gather(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int
 
     A peer that is late is given up: what it sends later belongs to no round.
     """
-    return {place: bytes(payload) for place, payload in gather_views(party, peers, kind, size).items()}
+    return {index: bytes(payload) for index, payload in gather_views(party, peers, kind, size).items()}
 
 
 def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int, Payload]:
     """Return frames as ``gather`` does, large ones without a copy."""
-    found: dict[int, Payload] = {}
+    arrived: dict[int, Payload] = {}
     deadline = time.monotonic() + party.timeout / 2
     for peer in peers:
         try:
@@ -188,15 +193,15 @@ def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> di
         except PeerLostError as lost:
             party.give_up(peer, late=lost.late)
             continue
-        found[party.names.index(peer)] = payload
-    return found
+        arrived[party.names.index(peer)] = payload
+    return arrived
 
 
-def require_enough(half: Half, places: Iterable[int]) -> None:
+def require_enough_parties(half: Half, places: Iterable[int]) -> None:
     """Raise a PartyError unless enough parties remain."""
     remaining = set(places)
     if len(remaining) < half.threshold:
-        lost = ", ".join(name for place, name in enumerate(half.party.names) if place not in remaining)
+        lost = ", ".join(name for index, name in enumerate(half.party.names) if index not in remaining)
         raise PartyError(
             f"{len(remaining)} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened. "
             f"Lost: {lost}."
@@ -205,7 +210,7 @@ def require_enough(half: Half, places: Iterable[int]) -> None:
 
 def require_there(half: Half, places: Iterable[int], required: Iterable[str]) -> None:
     """Raise a LostPartyError unless all parties without whom a sum must not be opened are at these places."""
-    remaining = [half.party.names[place] for place in places]
+    remaining = [half.party.names[index] for index in places]
     lost = [name for name in half.party.names if name in set(required) - set(remaining)]
     if lost:
         raise LostPartyError(lost, remaining)
@@ -213,7 +218,7 @@ def require_there(half: Half, places: Iterable[int], required: Iterable[str]) ->
 
 def to_mask(places: Iterable[int], n: int) -> bytes:
     """Return places as the bits of a number."""
-    return sum(1 << place for place in places).to_bytes((n + 7) // 8, "little")
+    return sum(1 << index for index in places).to_bytes((n + 7) // 8, "little")
 
 
 def from_mask(mask: bytes, n: int) -> list[int]:
@@ -223,7 +228,7 @@ def from_mask(mask: bytes, n: int) -> list[int]:
     [0, 2]
     """
     bits = int.from_bytes(mask, "little")
-    return [place for place in range(n) if bits >> place & 1]
+    return [index for index in range(n) if bits >> index & 1]
 
 
 def _slot(bundle: bytes, sender: int, receiver: int, size: int) -> bytes:

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.parties.channel import Payload
 from discreet.parties.crypto.masks import Words, add_stream, agree, derive, private_key
-from discreet.parties.crypto.shamir import SHARE_BYTES, combine
+from discreet.parties.crypto.shamir import SHARE_BYTES, combine_shares
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
 from discreet.parties.sums.mask_setup import (
@@ -21,7 +21,7 @@ from discreet.parties.sums.mask_setup import (
     gather_views,
     key_bytes,
     prepare,
-    require_enough,
+    require_enough_parties,
     require_there,
     sealed_bytes,
     to_mask,
@@ -64,7 +64,7 @@ def prepared_sum(
     with party.step("result"):
         total = _unmask(half, arrived, revealed, sharing, included) if half.collects else None
         total = _publish(half, total, len(words), included, to_all=to_all)
-    return total, tuple(party.names[place] for place in included)
+    return total, tuple(party.names[index] for index in included)
 
 
 def masked_frames(
@@ -77,7 +77,7 @@ def masked_frames(
     yield from _sum_frames(names, collector, length, stays, to_all=to_all)
 
 
-def setup_frames(names: tuple[str, ...], collector: str, n_sums: int) -> Iterator[FrameShape]:
+def mask_setup_frames(names: tuple[str, ...], collector: str, n_sums: int) -> Iterator[FrameShape]:
     """Return the frames that set up several sums of which no party drops out."""
     return _setup_frames(names, collector, dict.fromkeys(_ROUNDS, names), n_sums)
 
@@ -117,25 +117,27 @@ def _mask(half: Half, words: Words, sharing: Sequence[int]) -> Words:
 
     The collector's vector does not leave it, and gets no mask of its own.
     """
+    # Pair masks alone would not do: of a party that is taken for lost, but was only late, the masking key is revealed,
+    # and its vector would lie open when it arrives. The own mask still hides it then.
     masked = words.copy()
     secret = private_key(half.masking_secret)
     if not half.collects:
         add_stream(masked, half.own_mask)
-    for place in sharing:
-        if place != half.party.index:
-            _add_pair_mask(masked, secret, half, half.party.index, place)
+    for index in sharing:
+        if index != half.party.index:
+            _add_pair_mask(masked, secret, half, half.party.index, index)
     return masked
 
 
-def _deliver(half: Half, kind: str, own: Payload, size: int, among: Iterable[int]) -> dict[int, Payload]:
+def _deliver(half: Half, kind: str, payload: Payload, size: int, among: Iterable[int]) -> dict[int, Payload]:
     """Send the own payload to the collector; at the collector, return the payloads that arrive, by place."""
     party = half.party
     if not half.collects:
-        party.send(half.collector, kind, own)
+        party.send(half.collector, kind, payload)
         return {}
-    peers = [party.names[place] for place in among if place != party.index]
-    arrived = {**gather_views(party, peers, kind, size), party.index: own}
-    require_enough(half, arrived)
+    peers = [party.names[index] for index in among if index != party.index]
+    arrived = {**gather_views(party, peers, kind, size), party.index: payload}
+    require_enough_parties(half, arrived)
     return arrived
 
 
@@ -143,26 +145,27 @@ def _announce(half: Half, sharing: Sequence[int], arrived: Sequence[int]) -> lis
     """Return the places whose masked vectors arrived, as the collector announces them, with those that were late."""
     party, n, size = half.party, half.n, (half.n + 7) // 8
     if half.collects:
-        late = [place for place, name in enumerate(party.names) if party.lost.get(name) == "late"]
-        for place in arrived:
-            if place != party.index:
-                party.try_send(party.names[place], "survivors", to_mask(arrived, n) + to_mask(late, n))
+        late = [index for index, name in enumerate(party.names) if party.lost.get(name) == "late"]
+        for index in arrived:
+            if index != party.index:
+                party.try_send(party.names[index], "survivors", to_mask(arrived, n) + to_mask(late, n))
         return list(arrived)
     announced = party.recv(half.collector, "survivors", 2 * size)
     included, late = from_mask(announced[:size], n), from_mask(announced[size:], n)
     if party.index not in included or not set(included) <= set(sharing):
         raise PartyError(f"Party '{half.collector}' announced survivors that did not take part.")
-    require_enough(half, included)
-    for place in set(range(n)) - set(included):
-        party.note_lost(party.names[place], late=place in late)
+    require_enough_parties(half, included)
+    for index in set(range(n)) - set(included):
+        party.note_lost(party.names[index], late=index in late)
     return included
 
 
 def _reveal(half: Half, sharing: Sequence[int], included: Sequence[int]) -> bytes:
     """Return one share for every party: of its own mask if its vector arrived, of its masking key if it did not."""
+    # Never both shares of one party: with both secrets its vector could be unmasked alone.
     return b"".join(
-        half.shares[place][SHARE_BYTES:] if place in included else half.shares[place][:SHARE_BYTES]
-        for place in sharing
+        half.shares[index][SHARE_BYTES:] if index in included else half.shares[index][:SHARE_BYTES]
+        for index in sharing
     )
 
 
@@ -177,22 +180,22 @@ def _unmask(
 
     It is made in the memory of the collector's own masked vector, which is not sent to anybody.
     """
-    own = half.party.index
-    total = np.frombuffer(arrived[own], dtype="<u8")
-    for place in included:
-        if place != own:
-            total += np.frombuffer(arrived[place], dtype="<u8")
-    for at, place in enumerate(sharing):
-        if place == own:
+    collector = half.party.index
+    total = np.frombuffer(arrived[collector], dtype="<u8")
+    for index in included:
+        if index != collector:
+            total += np.frombuffer(arrived[index], dtype="<u8")
+    for at, index in enumerate(sharing):
+        if index == collector:
             continue
         shares = {x: bytes(piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES]) for x, piece in revealed.items()}
-        secret = combine(shares, threshold=half.threshold)
-        if place in included:
+        secret = combine_shares(shares, threshold=half.threshold)
+        if index in included:
             add_stream(total, secret, sign=-1)
         else:
             key = private_key(secret)
             for other in included:
-                _add_pair_mask(total, key, half, place, other)
+                _add_pair_mask(total, key, half, index, other)
     return total
 
 
@@ -203,9 +206,9 @@ def _publish(
     mask = to_mask(included, n)
     if total is not None:
         payload = b"".join((mask, total.data.cast("B"))) if to_all else mask
-        for place in included:
-            if place != party.index:
-                party.try_send(party.names[place], "result", payload)
+        for index in included:
+            if index != party.index:
+                party.try_send(party.names[index], "result", payload)
         return total
     received = party.recv_view(half.collector, "result", len(mask) + 8 * length * to_all)
     if received[: len(mask)] != mask:
@@ -213,9 +216,9 @@ def _publish(
     return np.frombuffer(received, dtype="<u8", offset=len(mask)).copy() if to_all else None
 
 
-def _add_pair_mask(into: Words, secret: PrivateKey, half: Half, place: int, other: int) -> None:
+def _add_pair_mask(into: Words, secret: PrivateKey, half: Half, index: int, other: int) -> None:
     """Add the mask that the party at ``place``, whose masking secret this is, shares with another."""
-    low, high = sorted((place, other))
+    low, high = sorted((index, other))
     shared = agree(secret, half.keys[other][32:])
     key = derive(shared, salt=half.party.session, info=f"mask {low} {high}".encode())
-    add_stream(into, key, sign=1 if place < other else -1)
+    add_stream(into, key, sign=1 if index < other else -1)

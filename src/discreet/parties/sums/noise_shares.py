@@ -61,9 +61,9 @@ class _Coins:
         bits = (end - 1).bit_length()
         size = -(-bits // 8)
         while True:
-            found = int.from_bytes(self._take(size), "little") >> (8 * size - bits)
-            if found < end:
-                return found
+            drawn = int.from_bytes(self._take(size), "little") >> (8 * size - bits)
+            if drawn < end:
+                return drawn
 
     def words(self, n: int) -> NDArray[np.uint64]:
         """Return n random words."""
@@ -78,31 +78,34 @@ class _Coins:
 
 def _polya(coins: _Coins, scale: Fraction, parts: int) -> int:
     """Return a Pólya variable of order 1/parts: what one of that many parts draws of a geometric variable's balls."""
-    whole = _geometric(coins, scale)
-    if parts == 1 or whole == 0:
-        return whole
+    total = _geometric(coins, scale)
+    if parts == 1 or total == 0:
+        return total
     from discreet.kernels.parties.polya import urn_steps
 
     drawn, step = 0, 0
-    while step < whole:
-        drawn, step = urn_steps(drawn, step, whole, parts, coins.words(min(whole - step, 1 << 16)))
+    while step < total:
+        drawn, step = urn_steps(drawn, step, total, parts, coins.words(min(total - step, 1 << 16)))
     return int(drawn)
 
 
 def _geometric(coins: _Coins, scale: Fraction) -> int:
     """Return x ≥ 0 with a chance proportional to exp(−x / scale)."""
-    whole, part = scale.numerator, scale.denominator
-    low = coins.below(whole)
-    while not _exp_chance(coins, low, whole):
-        low = coins.below(whole)
+    numerator, part = scale.numerator, scale.denominator
+    # x = low + numerator · high, divided by the denominator: exp(−x / numerator) splits into a factor for each.
+    low = coins.below(numerator)
+    while not _exp_chance(coins, low, numerator):
+        low = coins.below(numerator)
     high = 0
     while _exp_chance(coins, 1, 1):
         high += 1
-    return (low + whole * high) // part
+    return (low + numerator * high) // part
 
 
 def _exp_chance(coins: _Coins, numerator: int, denominator: int) -> bool:
     """Return True with the chance exp(−numerator / denominator), which must lie in [0, 1]."""
+    # The alternating series of exp(−γ) as coins (Canonne, Kamath & Steinke, algorithm 1): the number of successes of
+    # chances γ/1, γ/2, … is even with the chance exp(−γ).
     k = 1
     while coins.below(denominator * k) < numerator:
         k += 1

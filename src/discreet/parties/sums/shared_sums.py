@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.parties.protocol import Party
-from discreet.parties.shares import thresholds
-from discreet.parties.shares.thresholds import NestedGroups, Thresholds, Words
-from discreet.parties.sums.masked_sum import setup_frames, sum_frames
-from discreet.parties.sums.sum_rounds import AT_ONCE, SumRounds
+from discreet.parties.shares.thresholds import NestedGroups, ThresholdFrames, Thresholds, Words, opened_counts
+from discreet.parties.sums.sum_rounds import RoundFrames, SumRounds
 from discreet.parties.transcript import FrameShape
 
 _REACHED, _OPENED = "reached", "opened"
@@ -52,13 +50,14 @@ class SharedSums:
     def add(self, values: NDArray[np.int64], *, n_opened: int = 0) -> SharedSum:
         """Add a vector of integers; the first ``n_opened`` values of the sum are opened, the others shared."""
         words = np.array(values, np.int64).view(np.uint64)
+        # The second keeper's random words hide the sum from the first; less them, it is the second keeper's share.
         mask = np.zeros(words.size, np.uint64)
         if self._party.index == 1:
             mask[n_opened:] = np.frombuffer(self._party.random(8 * (words.size - n_opened)), "<u8")
-        found = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
-        share = np.zeros(words.size, np.uint64) - mask if found.values is None else found.values
+        total = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
+        share = np.zeros(words.size, np.uint64) - mask if total.values is None else total.values
         opened = self._spread(_OPENED, share[:n_opened], known_to=1).view(np.int64)
-        return SharedSum(share[n_opened:], opened, found.parties)
+        return SharedSum(share[n_opened:], opened, total.parties)
 
     def at_least(self, share: Words, threshold: int, *, largest: int) -> NDArray[np.bool_]:
         """Return, at all parties, which values of a sum, in [0, largest], are at least the threshold."""
@@ -85,7 +84,7 @@ class SharedSums:
 
     def opened(self, share: Words) -> NDArray[np.int64]:
         """Return the values of a sum at all parties."""
-        values = share if self._keepers is None else thresholds.opened(self._keepers, share).view(np.uint64)
+        values = share if self._keepers is None else opened_counts(self._keepers, share).view(np.uint64)
         return self._spread(_OPENED, values, known_to=2).view(np.int64)
 
     def _judge(self) -> Thresholds | None:
@@ -116,51 +115,34 @@ class SharedFrames:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = tuple(names)
-        self._keepers = (names[0], names[1])
-        self._n_sums = 0
-        self._is_set_up = False
+        self._sums, self._thresholds = RoundFrames(names), ThresholdFrames((names[0], names[1]))
 
     def open(self, length: int) -> list[FrameShape]:
         """Return the frames of one sum that is opened to all."""
-        return self._summed(length, to_all=True)
+        return self._sums.add(length)
 
     def add(self, length: int, *, n_opened: int = 0) -> list[FrameShape]:
         """Return the frames of one shared sum."""
-        return self._summed(length, to_all=False) + self._spread(_OPENED, 8 * n_opened, known_to=1)
+        return self._sums.add(length, to_all=False) + self._spread(_OPENED, 8 * n_opened, known_to=1)
 
     def at_least(self, n: int, threshold: int, *, largest: int) -> list[FrameShape]:
         """Return the frames of n values held against a threshold."""
-        frames = self._set_up(n) + thresholds.threshold_frames(self._keepers, n, threshold, largest)
+        frames = self._thresholds.at_least(n, threshold, largest=largest)
         return frames + self._spread(_REACHED, -(-n // 8), known_to=2)
 
     def large(self, n: int, least: int, *, largest: int) -> list[FrameShape]:
         """Return the frames that open those of n values that are large."""
-        frames = self._set_up(n) + thresholds.large_frames(self._keepers, n, least, largest)
+        frames = self._thresholds.large(n, least, largest=largest)
         return frames + self._spread(_OPENED, 8 * n, known_to=2)
 
     def none_small(self, groups: NestedGroups, *, largest: int) -> list[FrameShape]:
         """Return the frames that show which groups of values have no small one."""
-        frames = self._set_up(groups.of.size)
-        frames += thresholds.none_small_frames(self._keepers, groups, largest)
+        frames = self._thresholds.none_small(groups, largest=largest)
         return frames + self._spread(_REACHED, -(-groups.n // 8), known_to=2)
 
     def opened(self, n: int) -> list[FrameShape]:
         """Return the frames that open n values."""
-        return thresholds.opened_frames(self._keepers, n) + self._spread(_OPENED, 8 * n, known_to=2)
-
-    def _summed(self, length: int, *, to_all: bool) -> list[FrameShape]:
-        frames: list[FrameShape] = []
-        if self._n_sums % AT_ONCE == 0:
-            frames += setup_frames(self._names, self._names[0], AT_ONCE)
-        self._n_sums += 1
-        return frames + list(sum_frames(self._names, self._names[0], length, to_all=to_all))
-
-    def _set_up(self, n: int) -> list[FrameShape]:
-        """Return the frames by which the keepers set up comparisons, once."""
-        if not n or self._is_set_up:
-            return []
-        self._is_set_up = True
-        return thresholds.setup_frames(self._keepers)
+        return self._thresholds.opened(n) + self._spread(_OPENED, 8 * n, known_to=2)
 
     def _spread(self, kind: str, size: int, *, known_to: int) -> list[FrameShape]:
         receivers = self._names[known_to:] if size else ()

@@ -7,19 +7,19 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.names import in_order
+from discreet.core.baskets.names import sorted_items
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import KmAnonymity
 from discreet.kernels import ragged
+from discreet.publish.baskets.grouping import basket_recipe
 from discreet.publish.baskets.item_tree import ItemTree, even_ranges, label_of, tree_of
 
 _AT_ONCE = 64
@@ -34,8 +34,8 @@ class AprioriAnonymization:
     Each item is replaced everywhere by the same node of a hierarchy, and with it all items below that node
     (full-subtree recoding). First single items are made frequent enough, then pairs, and so on up to m: for each rare
     combination in turn those nodes are raised whose generalization costs least. So far it is the paper's method, which
-    promises a valid result and no more. Then each node is lowered again as far as the promise allows, the dearest
-    first, and the result is minimal: every finer recoding breaks the promise. It need not be the cheapest such one.
+    guarantees a valid result and no more. Then each node is lowered again as far as the guarantee allows, the dearest
+    first, and the result is minimal: every finer recoding breaks the guarantee. It need not be the cheapest such one.
 
     The cost is the normalized certainty penalty: an occurrence of an item that is published as a node above u leaves
     costs u over all leaves of the tree, and one that is published as it is costs nothing. The mean is reported.
@@ -102,9 +102,9 @@ class AprioriAnonymization:
             return self._published(baskets, baskets, rng, {"loss": 0.0, "items": 0})
         spec = even_ranges(baskets.names, self.fan_out) if self.hierarchy is None else self.hierarchy
         tree = tree_of(spec, baskets.names)
-        kept = self.guarantee
-        recoding = _Recoding(baskets, tree, kept.k, kept.m)
-        for size in range(1, min(kept.m, int(baskets.lengths.max())) + 1):
+        guarantee = self.guarantee
+        recoding = _Recoding(baskets, tree, guarantee.k, guarantee.m)
+        for size in range(1, min(guarantee.m, int(baskets.lengths.max())) + 1):
             recoding.make_frequent(size)
         raised = recoding.loss
         recoding.lower()
@@ -128,7 +128,7 @@ class AprioriAnonymization:
         k = self.guarantee.k
         if 0 < filled < k:
             raise InfeasibleError(
-                f"No release can keep the promise: only {filled} of the {len(baskets)} baskets hold any item, fewer "
+                f"No release can keep the guarantee: only {filled} of the {len(baskets)} baskets hold any item, fewer "
                 f"than k={k}. Use k={filled} at most."
             )
         return generator(self.random_state, owner=self)
@@ -140,19 +140,11 @@ class AprioriAnonymization:
         parameters: dict[str, object] = {"k": self.guarantee.k, "m": self.guarantee.m, "hierarchy": hierarchy}
         if self.hierarchy is None:
             parameters["fan_out"] = int(self.fan_out)
-        recipe = {
-            "format": 1,
-            "method": type(self).__name__,
-            "parameters": parameters,
-            "guarantee": self.guarantee.to_dict(),
-            "seed": seed_of(self.random_state),
-            "items": "numbers" if pa.types.is_integer(generalized.names.type) else "text",
-        }
         return Release(
             data=generalized.take(rng.permutation(len(generalized))),
             guarantee=self.guarantee,
             evidence=Evidence(len(baskets), np.empty(0, np.int64), {}, details=details),
-            recipe=recipe,
+            recipe=basket_recipe(self, generalized, parameters),
             kind="baskets",
             original=baskets,
         )
@@ -200,7 +192,7 @@ class _Recoding:
             )  # fmt: skip
 
     def lower(self) -> None:
-        """Replace nodes by those below them wherever that keeps the promise, the dearest node first.
+        """Replace nodes by those below them wherever that keeps the guarantee, the dearest node first.
 
         What cannot be lowered once never can: a finer cut elsewhere only makes combinations rarer.
         """
@@ -223,9 +215,9 @@ class _Recoding:
         if (self.cut[self.leaves] == self.leaves).all():
             return self.original.keep(self.original.counts > 0)
         nodes, codes = np.unique(self.cut[self.leaves], return_inverse=True)
-        names, place = in_order(label_of(self.tree, nodes))
+        names, rank = sorted_items(label_of(self.tree, nodes))
         rows = self.original.rows()
-        return Baskets.from_entries(rows, place[codes], names, n=len(self.original))
+        return Baskets.from_entries(rows, rank[codes], names, n=len(self.original))
 
     def _paid(self, node: int) -> float:
         return float(self.weight[node] * self.tree.price[node])

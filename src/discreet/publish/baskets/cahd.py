@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
-from discreet.core.params import BOOL, Constraints, IntIn, OneOf, check_parameters
-from discreet.core.release import Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator
+from discreet.core.params import BOOL, Constraints, IntIn, OneOf
 from discreet.guarantees import PrivacyDegree
-from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
+from discreet.publish.baskets.grouping import DEGREE, BasketPublisher, SplitBaskets
 
 
 @public
 @dataclass(repr=False, eq=False)
-class Cahd:
+class Cahd(BasketPublisher):
     """Publish ordinary items exactly, and sensitive items as counts in groups of similar baskets.
 
     Baskets are ordered so that similar ones are neighbors. Each sensitive basket in turn is put with p − 1 of its
@@ -40,17 +37,12 @@ class Cahd:
     p
         The privacy degree: groups and counts tie nobody to a sensitive item with a probability above 1/p. A number,
         or a `PrivacyDegree`.
-    sensitive
-        The names of the sensitive items.
     alpha
         How far to look for neighbors: α·p baskets on each side that can be taken.
     order
         ``"rcm"``, Reverse Cuthill–McKee as in the paper, or ``"lexicographic"``, the most common item first.
     randomize_groups
         Whether to draw where in its group the basket it was made for stands. False is as in the paper.
-    keep_empty
-        Whether to publish baskets without ordinary items, as a group of their own. They are left out by default, since
-        they would stand out; they can be kept only where at most one in p of them holds the same sensitive item.
     random_state
         Seeds the numbers of the groups and the order of the baskets, and what is drawn to randomize groups.
 
@@ -69,7 +61,7 @@ class Cahd:
     (1.0, 3.0)
     >>> Cahd(6, sensitive=["viagra"]).release(customers)
     Traceback (most recent call last):
-    discreet.core.errors.InfeasibleError: No release can keep the promise: with p=6 a sensitive item may be in at most
+    discreet.core.errors.InfeasibleError: No release can keep the guarantee: with p=6 a sensitive item may be in at most
     0 of the 5 baskets, and these are in more: 'viagra' (1). Use p=5 at most, or leave them out.
 
     References
@@ -79,47 +71,21 @@ class Cahd:
 
     p: int | PrivacyDegree
     _: KW_ONLY
-    sensitive: Sequence[Any]
     alpha: int = 3
     order: Literal["rcm", "lexicographic"] = "rcm"
     randomize_groups: bool = True
-    keep_empty: bool = False
-    random_state: RandomState = None
 
     constraints: ClassVar[Constraints] = {
         "p": DEGREE,
-        "sensitive": ITEM_NAMES,
+        **BasketPublisher.constraints,
         "alpha": IntIn(1),
         "order": OneOf(("rcm", "lexicographic")),
         "randomize_groups": BOOL,
-        "keep_empty": BOOL,
-        "random_state": RANDOM_STATE,
     }
 
-    @property
-    def guarantee(self) -> PrivacyDegree:
-        """What every group keeps."""
-        return self.p if isinstance(self.p, PrivacyDegree) else PrivacyDegree(self.p)
-
-    def release(self, baskets: Baskets) -> Release:
-        """Group the baskets and publish the groups."""
-        check_parameters(self)
-        rng = generator(self.random_state, owner=self)
-        parts = split_baskets(self, baskets)
+    def _grouped(self, parts: SplitBaskets, rng: np.random.Generator) -> tuple[CodeArray, dict[str, object]]:
         group, rolled_back = self.groups(parts, rng)
-        return publish_groups(
-            self,
-            parts,
-            group,
-            rng,
-            parameters={
-                "p": self.guarantee.p,
-                "alpha": int(self.alpha),
-                "order": self.order,
-                "randomize_groups": self.randomize_groups,
-            },
-            details={"rolled_back": rolled_back},
-        )
+        return group, {"rolled_back": rolled_back}
 
     def groups(self, parts: SplitBaskets, rng: np.random.Generator) -> tuple[CodeArray, int]:
         """Return the group of each basket, and how many groups were rolled back."""

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.core.arrays import CodeArray
-from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
-from discreet.core.params import BOOL, Constraints, check_parameters
-from discreet.core.release import Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator
+from discreet.core.params import Constraints
 from discreet.guarantees import PrivacyDegree
-from discreet.publish.baskets.grouping import DEGREE, ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
+from discreet.publish.baskets.grouping import DEGREE, BasketPublisher, SplitBaskets
 
 
 @public
 @dataclass(repr=False, eq=False)
-class PermMondrian:
+class PermMondrian(BasketPublisher):
     """Divide the baskets by whether they hold an item, again and again, as long as both halves keep the degree p.
 
     The most even split that keeps it is taken: even in baskets, and in the sensitive items, so that the halves can be
@@ -36,13 +32,6 @@ class PermMondrian:
     p
         The privacy degree: groups and counts tie nobody to a sensitive item with a probability above 1/p. A number,
         or a `PrivacyDegree`.
-    sensitive
-        The names of the sensitive items.
-    keep_empty
-        Whether to publish baskets without ordinary items, as a group of their own. They are left out by default, since
-        they would stand out; they can be kept only where at most one in p of them holds the same sensitive item.
-    random_state
-        Seeds the numbers of the groups and the order of the baskets, which is all that is random.
 
     Examples
     --------
@@ -61,30 +50,12 @@ class PermMondrian:
     """
 
     p: int | PrivacyDegree
-    _: KW_ONLY
-    sensitive: Sequence[Any]
-    keep_empty: bool = False
-    random_state: RandomState = None
 
-    constraints: ClassVar[Constraints] = {
-        "p": DEGREE,
-        "sensitive": ITEM_NAMES,
-        "keep_empty": BOOL,
-        "random_state": RANDOM_STATE,
-    }
+    constraints: ClassVar[Constraints] = {"p": DEGREE, **BasketPublisher.constraints}
 
-    @property
-    def guarantee(self) -> PrivacyDegree:
-        """What every group keeps."""
-        return self.p if isinstance(self.p, PrivacyDegree) else PrivacyDegree(self.p)
-
-    def release(self, baskets: Baskets) -> Release:
-        """Divide the baskets and publish the groups."""
-        check_parameters(self)
-        rng = generator(self.random_state, owner=self)
-        parts = split_baskets(self, baskets)
-        group = self.groups(parts)
-        return publish_groups(self, parts, group, rng, parameters={"p": self.guarantee.p}, details={})
+    def _grouped(self, parts: SplitBaskets, rng: np.random.Generator) -> tuple[CodeArray, dict[str, object]]:
+        del rng
+        return self.groups(parts), {}
 
     def groups(self, parts: SplitBaskets) -> CodeArray:
         """Return the group of each basket."""

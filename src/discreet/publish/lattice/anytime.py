@@ -50,15 +50,15 @@ class Anytime:
             self.bound = self._bounded(begun + _BOUND_SHARE * (self.deadline - begun))
         while best is not None and not self._is_over() and best.cost > self.bound:
             start = self.lattice.top if self.rng.random() < _FRESH else self._raised(best.node)
-            found = self._descent(start)
-            if found is not None and found.cost < _NEAR * best.cost:
-                found = self._improved(found)
-            if found is not None and found.cost < best.cost:
-                best = found
+            score = self._descent(start)
+            if score is not None and score.cost < _NEAR * best.cost:
+                score = self._improved(score)
+            if score is not None and score.cost < best.cost:
+                best = score
         return best or self.scorer.best()
 
     def _descent(self, node: Node) -> Score | None:
-        """Lower columns one by one, in a random order that favors those that gain most, while the promise holds.
+        """Lower columns one by one, in a random order that favors those that gain most, while the guarantee holds.
 
         Gives the best node on the way, which need not be the last.
         """
@@ -68,14 +68,14 @@ class Anytime:
             floor = measure.floor(here.node)
             below = self.lattice.predecessors(here.node)
             gains = [(floor - measure.floor(down) + _LEAST_GAIN) * self.rng.random() for down in below]
-            found = None
+            score = None
             for at in np.argsort(gains)[::-1]:
-                found = self._score(below[at])
-                if found is not None or self._is_over():
+                score = self._score(below[at])
+                if score is not None or self._is_over():
                     break
-            if found is None:
+            if score is None:
                 break
-            here = found
+            here = score
             best = here if best is None or here.cost < best.cost else best
         return best
 
@@ -120,7 +120,7 @@ class Anytime:
         ]
 
     def _score(self, node: Node) -> Score | None:
-        """Return the score of a node that keeps the promise; None if it breaks it, or must."""
+        """Return the score of a node that keeps the guarantee; None if it breaks it, or must."""
         if (np.array(node) <= self._out).all(axis=1).any():
             return None
         score = self.scorer.exact(node)
@@ -129,7 +129,7 @@ class Anytime:
         return score if score.feasible else None
 
     def _raised(self, node: Node) -> Node:
-        """Raise some columns of a node at random, until it keeps the promise."""
+        """Raise some columns of a node at random, until it keeps the guarantee."""
         levels = list(node)
         while True:
             low = [column for column, level in enumerate(levels) if level < self.lattice.top[column]]
@@ -152,9 +152,9 @@ class Anytime:
 
     def _groups(self) -> list[list[int]]:
         groups: list[list[int]] = []
-        for column in sorted(range(len(self.lattice.names)), key=lambda one: -self.lattice.dims[one]):
+        for column in sorted(range(len(self.lattice.names)), key=lambda number: -self.lattice.dims[number]):
             for group in groups:
-                if np.prod([self.lattice.dims[one] for one in [*group, column]]) <= _GROUP_NODES:
+                if np.prod([self.lattice.dims[number] for number in [*group, column]]) <= _GROUP_NODES:
                     group.append(column)
                     break
             else:
@@ -173,8 +173,8 @@ class Anytime:
         weights = np.where(np.isin(np.arange(len(lattice.names)), group), scorer.measure.weights, 0.0)
         measure: NodeMeasure = type(scorer.measure)(part, weights, "mean")
         search = Search(Scorer(part, KAnonymity(scorer.smallest), measure, scorer.limit))
-        found = search.best()
-        return 0.0 if found is None else found.cost
+        score = search.best()
+        return 0.0 if score is None else score.cost
 
     def _is_over(self) -> bool:
         return time.monotonic() > self.deadline

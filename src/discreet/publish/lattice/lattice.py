@@ -63,15 +63,15 @@ class Lattice:
     def node(self, number: int) -> Node:
         """Return the node at a place of a flattened array over the lattice."""
         places = np.unravel_index(number, self.dims)
-        return tuple(int(place) + low for place, low in zip(places, self.bottom, strict=True))
+        return tuple(int(step) + low for step, low in zip(places, self.bottom, strict=True))
 
     def above(self, node: Node) -> tuple[slice, ...]:
         """Return the part of an array over the lattice that holds a node and everything above it."""
-        return tuple(slice(place, None) for place in self.place(node))
+        return tuple(slice(step, None) for step in self.place(node))
 
     def below(self, node: Node) -> tuple[slice, ...]:
         """Return the part of an array over the lattice that holds a node and everything below it."""
-        return tuple(slice(0, place + 1) for place in self.place(node))
+        return tuple(slice(0, step + 1) for step in self.place(node))
 
     def successors(self, node: Node) -> list[Node]:
         """Return the nodes one level up in one column."""
@@ -122,20 +122,20 @@ class Lattice:
         """Return a node as levels by column name."""
         return dict(zip(self.names, node, strict=True))
 
-    def weights(self, given: Mapping[str, float] | None = None, *, owner: object = None) -> FloatArray:
+    def weights(self, factors: Mapping[str, float] | None = None, *, owner: object = None) -> FloatArray:
         """Return the weight of each column in a measure, the largest as 1."""
-        weights = column_weights(self.table, given, owner=owner or self)
+        weights = column_weights(self.table, factors, owner=owner or self)
         return np.asarray(weights / weights.max(), np.float64)
 
-    def _limits(self, which: str, given: Mapping[str, int] | None, default: list[int]) -> Node:
-        for name, level in (given or {}).items():
+    def _limits(self, which: str, limits: Mapping[str, int] | None, default: list[int]) -> Node:
+        for name, level in (limits or {}).items():
             if name not in self.names:
                 raise SchemaError(f"A {which} level is given for '{name}', which is no quasi-identifier.")
             height = self.trees[self.names.index(name)].height
             if not IntIn(0, height).admits(level):
                 raise ParameterError(f"The {which} level of '{name}' must be an int in [0, {height}].")
         return tuple(
-            int((given or {}).get(name, level)) for name, level in zip(self.names, default, strict=True)
+            int((limits or {}).get(name, level)) for name, level in zip(self.names, default, strict=True)
         )
 
     def __repr__(self) -> str:
@@ -159,14 +159,14 @@ class NodeCover:
         ).matches(population)
 
 
-def column_weights(table: Table, given: Mapping[str, float] | None, *, owner: object) -> FloatArray:
+def column_weights(table: Table, factors: Mapping[str, float] | None, *, owner: object) -> FloatArray:
     """Return the weight of each quasi-identifier: the schema's, times the owner's parameter ``weights``."""
-    given = given or {}
-    for name, weight in given.items():
+    factors = factors or {}
+    for name, weight in factors.items():
         if name not in table.schema.quasi:
             raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
         require(owner, "weights", weight, POSITIVE)
-    weights = [table.schema[name].weight * given.get(name, 1.0) for name in table.schema.quasi]
+    weights = [table.schema[name].weight * factors.get(name, 1.0) for name in table.schema.quasi]
     return np.array(weights, np.float64)
 
 

@@ -39,7 +39,8 @@ class NodeMeasure(ABC):
     """A cost of lattice nodes, lower is better.
 
     ``floors`` bounds every node's cost from below by its levels alone, never falling on the way up; ``relaxed`` bounds
-    it by the suppression of classes too small for any promise; ``exact`` is the cost itself. Each is at most the next.
+    it by the suppression of classes too small for any guarantee; ``exact`` is the cost itself. Each is at most
+    the next.
     """
 
     prunes: ClassVar[bool] = True
@@ -73,7 +74,7 @@ class NodeMeasure(ABC):
         """Return the lower bound of one node's cost."""
         places = self.lattice.place(node)
         return float(
-            self._joined([column[place] for column, place in zip(self.columns, places, strict=True)])
+            self._joined([column[level] for column, level in zip(self.columns, places, strict=True)])
         )
 
     @abstractmethod
@@ -85,7 +86,7 @@ class NodeMeasure(ABC):
         return floor
 
     @abstractmethod
-    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return a node's cost: the classes dropped, and the sizes of those kept."""
 
     def _joined(self, columns: Sequence[NDArray[Any]], *, outer: bool = False) -> NDArray[Any]:
@@ -123,12 +124,12 @@ class LossMeasure(NodeMeasure):
         more = stats.suppressed * self.weights.sum() - stats.suppressed_loss
         return floor + more / (self.n_rows * len(self.weights))
 
-    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return the loss of a node."""
         columns = []
-        for column, (level, place) in enumerate(zip(node, self.lattice.place(node), strict=True)):
-            own = self.lattice.losses(column, level)[dropped.codes[column]]
-            columns.append(self.columns[column][place] + ((1 - own) * dropped.sizes).sum() / self.n_rows)
+        for column, (level, step) in enumerate(zip(node, self.lattice.place(node), strict=True)):
+            losses = self.lattice.losses(column, level)[dropped.codes[column]]
+            columns.append(self.columns[column][step] + ((1 - losses) * dropped.sizes).sum() / self.n_rows)
         return float(self._joined(columns))
 
 
@@ -148,14 +149,14 @@ class EntropyMeasure(NodeMeasure):
             bits.append((counts[present] * np.log2(inside[present] / counts[present])).sum())
         return np.array(bits) / self._held(column)
 
-    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return the share of bits lost at a node."""
         columns = []
-        for column, place in enumerate(self.lattice.place(node)):
+        for column, step in enumerate(self.lattice.place(node)):
             left = np.bincount(dropped.codes[column], weights=dropped.sizes)
             left = left[left > 0]
             spread = (left * np.log2(left.sum() / left)).sum() if left.size else 0.0
-            columns.append(self.columns[column][place] + spread / self._held(column))
+            columns.append(self.columns[column][step] + spread / self._held(column))
         return float(self._joined(columns))
 
     def _held(self, column: int) -> float:
@@ -178,11 +179,11 @@ class PrecisionMeasure(NodeMeasure):
         share = stats.suppressed / self.n_rows
         return floor * (1 - share) + share * self.weights.mean()
 
-    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return the cost of a node."""
         share = dropped.n_rows / self.n_rows
         places = self.lattice.place(node)
-        levels = [column[place] for column, place in zip(self.columns, places, strict=True)]
+        levels = [column[step] for column, step in zip(self.columns, places, strict=True)]
         return float(self._joined([level * (1 - share) + share for level in levels]))
 
 
@@ -193,7 +194,7 @@ class HeightMeasure(NodeMeasure):
         levels = np.arange(self.lattice.bottom[column], self.lattice.top[column] + 1)
         return levels.astype(np.float64) * len(self.weights)
 
-    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return the height of a node."""
         return self.floor(node)
 
@@ -214,9 +215,9 @@ class DiscernibilityMeasure(_ClassMeasure):
         """Return the cost when classes below a size are suppressed."""
         return stats.squares + float(self.n_rows) * stats.suppressed
 
-    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return the cost of a node."""
-        return float((kept * kept).sum() + self.n_rows * dropped.n_rows)
+        return float((sizes * sizes).sum() + self.n_rows * dropped.n_rows)
 
 
 class ClassSizeMeasure(_ClassMeasure):
@@ -226,9 +227,9 @@ class ClassSizeMeasure(_ClassMeasure):
         """Return the cost when classes below a size are suppressed."""
         return self.n_rows / (stats.kept + np.greater(stats.suppressed, 0))
 
-    def exact(self, node: Node, dropped: Dropped, kept: IntArray) -> float:
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return the cost of a node."""
-        return self.n_rows / (kept.size + (dropped.n_rows > 0))
+        return self.n_rows / (sizes.size + (dropped.n_rows > 0))
 
 
 MEASURES: dict[str, type[NodeMeasure]] = {

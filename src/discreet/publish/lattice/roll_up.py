@@ -73,14 +73,14 @@ class RollUp:
             return self._kept[node]
         below = np.flatnonzero((self._levels <= np.array(node, np.int16)).all(axis=1))
         nearest = below[np.argmin(self._sizes[below])]
-        found = self._from(tuple(self._levels[nearest].tolist()), node)
+        classes = self._from(tuple(self._levels[nearest].tolist()), node)
         self.n_visited += 1
-        if found[0].size <= self._room and 8 * found[0].size <= 7 * self._sizes[nearest]:
-            self._room -= found[0].size
-            self._kept[node] = found
+        if classes[0].size <= self._room and 8 * classes[0].size <= 7 * self._sizes[nearest]:
+            self._room -= classes[0].size
+            self._kept[node] = classes
             self._levels = np.concatenate([self._levels, np.array([node], np.int16)])
-            self._sizes = np.append(self._sizes, found[0].size)
-        return found
+            self._sizes = np.append(self._sizes, classes[0].size)
+        return classes
 
     def stats(self, node: Node, smallest: int, limit: int, weights: FloatArray) -> Stats:
         """Return what a node does when classes below the smallest size are suppressed; without sensitive columns."""
@@ -140,21 +140,21 @@ class RollUp:
 
     def _column(self, column: int, level: int) -> IntArray:
         """Spell out one field of the bottom's keys at a level, kept for the next time."""
-        found = self._spelled.get((column, level))
-        if found is None:
+        field = self._spelled.get((column, level))
+        if field is None:
             codes = self._codes(self._kept[self.lattice.bottom][0], column)
-            found = self._up(column, self.lattice.bottom[column], level)[codes] << self._shifts[column]
-            self._spelled[column, level] = found
-        return found
+            field = self._up(column, self.lattice.bottom[column], level)[codes] << self._shifts[column]
+            self._spelled[column, level] = field
+        return field
 
     def _up(self, column: int, low: int, high: int) -> IntArray:
-        found = self._ancestors.get((column, low, high))
-        if found is None:
+        ancestors = self._ancestors.get((column, low, high))
+        if ancestors is None:
             tree = self.lattice.trees[column]
-            found = np.zeros(self.lattice.card(column, low), np.int64)
-            found[tree.levels[low]] = tree.levels[high]
-            self._ancestors[column, low, high] = found
-        return found
+            ancestors = np.zeros(self.lattice.card(column, low), np.int64)
+            ancestors[tree.levels[low]] = tree.levels[high]
+            self._ancestors[column, low, high] = ancestors
+        return ancestors
 
     def _fields(self, node: Node, weights: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return where each column's code lies in a key, and the weighted loss of each code."""
@@ -177,12 +177,12 @@ class Recount:
         """Return what a node does when classes below the smallest size are suppressed."""
         groups, codes = self.groups(node)
         few = groups.sizes < smallest
-        kept = groups.sizes[~few]
+        sizes = groups.sizes[~few]
         loss = np.zeros(int(few.sum()))
         for column, level in enumerate(node):
             loss += weights[column] * self.lattice.losses(column, level)[codes(column)[few]]
         lost = float((loss * groups.sizes[few]).sum())
-        return Stats(int(groups.sizes[few].sum()), lost, int((kept * kept).sum()), kept.size)
+        return Stats(int(groups.sizes[few].sum()), lost, int((sizes * sizes).sum()), sizes.size)
 
     def groups(self, node: Node) -> tuple[Groups, CodesOf]:
         """Return the classes of a node with their sensitive values, and their codes by column."""

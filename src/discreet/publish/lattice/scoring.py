@@ -76,7 +76,7 @@ class Scorer:
         return self.classes is not self.sizes or isinstance(self.sizes, Recount)
 
     def relaxed(self, node: Node) -> Stats:
-        """Return what a node does when only classes too small for any promise are suppressed."""
+        """Return what a node does when only classes too small for any guarantee are suppressed."""
         stats = self._stats.get(node)
         if stats is None:
             stats = self.sizes.stats(node, self.smallest, self.limit, self.measure.weights)
@@ -88,9 +88,9 @@ class Scorer:
 
     def exact(self, node: Node) -> Score:
         """Ask the guarantee about every class of a node."""
-        known = self.scores.get(node)
-        if known is not None:
-            return known
+        scored = self.scores.get(node)
+        if scored is not None:
+            return scored
         groups, codes = self.classes.groups(node)
         kept = kept_groups(self.guarantee, groups, limit=self.limit)
         suppressed, n_kept = int(groups.sizes[~kept].sum()), int(kept.sum())
@@ -108,7 +108,7 @@ class Scorer:
         return score
 
     def best(self) -> Score | None:
-        """Return the best node so far that keeps the promise."""
+        """Return the best node so far that keeps the guarantee."""
         feasible = (score for score in self.scores.values() if score.feasible)
         return min(feasible, key=lambda score: score.cost, default=None)
 

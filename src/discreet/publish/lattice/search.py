@@ -1,7 +1,7 @@
 """Best-first search of a lattice: nodes in the order of what they must cost at least, until the best is certain.
 
 A node passes three stages. Its floor follows from its levels. Its relaxed cost follows from suppressing classes too
-small for any promise; the number of rows in such classes falls on the way up, so a node that would suppress too many
+small for any guarantee; the number of rows in such classes falls on the way up, so a node that would suppress too many
 rules out everything below it. Its exact cost follows from asking the guarantee. Each stage costs more work and can
 only raise the bound; a node whose exact cost comes first in the queue is the best of all.
 """
@@ -11,12 +11,17 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 
-from discreet.publish.lattice.enumeration import visit_all
-from discreet.publish.lattice.lattice import Node
+from discreet.core.arrays import FloatArray
+from discreet.kernels.tables.grouping import distinct
+from discreet.kernels.tables.lattice import pack_fields
+from discreet.kernels.tables.lattice_nodes import Fields, Found, visit
+from discreet.kernels.threads import processors
+from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.scoring import Score, Scorer, Visited
 
 _RELAXED, _EXACT = 1, 2
@@ -42,7 +47,7 @@ class Search:
         self._all_relaxed = False
 
     def best(self) -> Score | None:
-        """Find the node with the least cost among those that keep the promise; the best so far at the deadline."""
+        """Find the node with the least cost among those that keep the guarantee; the best so far at the deadline."""
         self._start()
         floors = self._floors.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
@@ -68,11 +73,11 @@ class Search:
         """Put a node that is not ruled out into the queue, by the best bound that is known of it."""
         if self._is_ruled_out(node):
             return
-        known = self.scorer.scores.get(node)
-        if known is None:
+        score = self.scorer.scores.get(node)
+        if score is None:
             heapq.heappush(queue, (self._relaxed(node), _RELAXED, node))
-        elif known.feasible:
-            heapq.heappush(queue, (known.cost, _EXACT, node))
+        elif score.feasible:
+            heapq.heappush(queue, (score.cost, _EXACT, node))
 
     def _by_floor(self) -> Iterator[int]:
         """Return the nodes not ruled out by then, lowest floor first; a large lattice is sorted band by band."""
@@ -94,10 +99,10 @@ class Search:
         if scorer.limit >= self.lattice.table.n_rows:
             self._ruled[...] = _OPEN
         if not scorer.measure.prunes and scorer.is_packed:
-            found = visit_all(self.lattice, scorer.measure.weights, scorer.smallest, scorer.limit)
-            ruled = np.where(found.suppressed <= scorer.limit, _OPEN, _OUT)
+            visited = visit_all(self.lattice, scorer.measure.weights, scorer.smallest, scorer.limit)
+            ruled = np.where(visited.suppressed <= scorer.limit, _OPEN, _OUT)
             self._ruled = ruled.astype(np.int8).reshape(self.lattice.dims)
-            relaxed = scorer.measure.relaxed(self._floors.reshape(-1), found)
+            relaxed = scorer.measure.relaxed(self._floors.reshape(-1), visited)
             self._floors = relaxed.reshape(self.lattice.dims)
             self._all_relaxed = True
 
@@ -161,9 +166,76 @@ def score_all(scorer: Scorer) -> Visited:
         for number in range(lattice.n_nodes):
             scorer.exact(lattice.node(number))
         return scorer.visited()
-    found = visit_all(lattice, measure.weights, scorer.smallest, scorer.limit)
-    feasible = (found.suppressed <= scorer.limit) & (found.kept > 0)
-    cost = np.where(feasible, measure.relaxed(measure.floors().reshape(-1), found), np.inf)
+    results = visit_all(lattice, measure.weights, scorer.smallest, scorer.limit)
+    feasible = (results.suppressed <= scorer.limit) & (results.kept > 0)
+    cost = np.where(feasible, measure.relaxed(measure.floors().reshape(-1), results), np.inf)
     levels = np.stack(np.unravel_index(np.arange(cost.size), lattice.dims), axis=1) + np.array(lattice.bottom)
     exact = np.ones(cost.size, np.bool_)
-    return Visited(lattice.names, levels, cost, found.suppressed, feasible, exact, found.kept)
+    return Visited(lattice.names, levels, cost, results.suppressed, feasible, exact, results.kept)
+
+
+def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) -> Found:
+    """Visit every node with classes below a size suppressed; return flat arrays in the lattice's own order.
+
+    The loss of suppressed rows is worked out where they are within the limit.
+    """
+    order = _order(lattice)
+    fields = _fields(lattice, weights, order)
+    columns = [lattice.codes(column, lattice.bottom[column]) for column in order]
+    keys = pack_fields(columns, fields.shift)
+    first, _, counts = distinct(keys, lattice.table.tuples.counts)
+    n_nodes = lattice.n_nodes
+    results = Found(
+        np.zeros(n_nodes, np.int64),
+        np.zeros(n_nodes),
+        np.zeros(n_nodes, np.int64),
+        np.zeros(n_nodes, np.int64),
+    )
+    outermost = range(int(fields.dims[0])) if len(order) > 1 else range(1)
+    with ThreadPoolExecutor(processors()) as pool:
+        jobs = [
+            pool.submit(visit, keys[first], counts, fields, level, smallest, limit, results)
+            for level in outermost
+        ]
+        for job in jobs:
+            job.result()
+    return results
+
+
+def _order(lattice: Lattice) -> list[int]:
+    """Put the column with the most levels innermost, where they cost least, and the others by falling levels."""
+    innermost, *others = sorted(
+        range(len(lattice.names)),
+        key=lambda column: (-lattice.dims[column], -lattice.card(column, lattice.bottom[column])),
+    )
+    return [*others, innermost]
+
+
+def _fields(lattice: Lattice, weights: FloatArray, order: list[int]) -> Fields:
+    cards = [lattice.card(column, lattice.bottom[column]) for column in order]
+    bits = np.array([max(int(card - 1).bit_length(), 1) for card in cards], np.int64)
+    dims = np.array([lattice.dims[column] for column in order], np.int64)
+    strides = np.array(
+        [int(np.prod(lattice.dims[column + 1 :], dtype=np.int64)) for column in order], np.int64
+    )
+    start = np.zeros((len(order), int(dims.max())), np.int64)
+    parents, losses = [], []
+    at = 0
+    for row, column in enumerate(order):
+        levels = lattice.trees[column].levels
+        for step in range(lattice.dims[column]):
+            level = lattice.bottom[column] + step
+            parent = np.zeros(lattice.card(column, level), np.int64)
+            if level < lattice.top[column]:
+                parent[levels[level]] = levels[level + 1]
+            start[row, step] = at
+            at += parent.size
+            parents.append(parent)
+            losses.append(weights[column] * lattice.losses(column, level))
+    inner = order[-1]
+    tree = lattice.trees[inner]
+    nodes = np.zeros((lattice.dims[inner], lattice.card(inner, lattice.bottom[inner])), np.int64)
+    for step in range(lattice.dims[inner]):
+        nodes[step, tree.levels[lattice.bottom[inner]]] = tree.levels[lattice.bottom[inner] + step]
+    shift = np.cumsum(bits[::-1])[::-1] - bits
+    return Fields(shift, bits, dims, strides, start, np.concatenate(parents), np.concatenate(losses), nodes)

@@ -26,10 +26,10 @@ from discreet.core.params import (
     require,
 )
 from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
-from discreet.core.schema import Column, Role, Schema
+from discreet.core.rng import RANDOM_STATE, RandomState, generator
+from discreet.core.schema import Column, Role
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import spell
+from discreet.core.tables.encoding import value_codes
 from discreet.core.tables.table import Table
 from discreet.core.validation import matrix_of, validated
 from discreet.core.vectors import WIDEST, Line, Vectors
@@ -40,9 +40,17 @@ from discreet.measure.tables.singling_out import refuse_keys, refuse_singletons
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels
-from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Drawn, Spread, bounded, draw, draw_for
+from discreet.publish.pseudo.pseudo_data import (
+    SPREADS,
+    Condensed,
+    Drawn,
+    Spread,
+    bounded,
+    draw,
+    draw_for,
+    pseudo_release,
+)
 from discreet.publish.pseudo.redraw import Redrawn, SingledOut, redrawn
-from discreet.publish.recipes.recipe import FORMAT
 
 _LONE_TEXTS = 8
 """The fewest texts that one row each has for a column to count as one of names."""
@@ -163,11 +171,11 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     @property
     def guarantee(self) -> Indistinguishability:
-        """The promise: every group is at least as large as the largest level in it."""
+        """The guarantee: every group is at least as large as the largest level in it."""
         if isinstance(self.k, Indistinguishability):
             return self.k
-        plain = isinstance(self.k, str | int | np.integer)
-        return Indistinguishability(self.k if plain else None)  # type: ignore[arg-type]
+        one_for_all = isinstance(self.k, str | int | np.integer)
+        return Indistinguishability(self.k if one_for_all else None)  # type: ignore[arg-type]
 
     @property
     def _levels(self) -> Any:
@@ -186,13 +194,13 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
         result = self._without_copies(table, vectors, condensed, levels, rng)
-        return Release(
-            data=table.framed(vectors.frame(result.drawn.places, result.drawn.codes, names)),
-            kind="pseudo-data",
-            schema=Schema({name: _released(table.schema[name]) for name in names}),
-            guarantee=self.guarantee,
-            evidence=_evidence(n, condensed, grouping, result),
-            recipe=self._recipe(table),
+        return pseudo_release(
+            self,
+            table.framed(vectors.frame(result.drawn.places, result.drawn.codes, names)),
+            {name: _released(table.schema[name]) for name in names},
+            _evidence(n, condensed, grouping, result),
+            parameters=self._parameters(),
+            columns={name: column.role.value for name, column in table.schema.items()},
             original=table,
         )
 
@@ -226,8 +234,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         rng = self._checked()
         require(self, "n", n, IntIn(0), NONE)
         statistics = self.statistics_
-        known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
-        condensed = Condensed(statistics, self.scale_, known)
+        condensed = Condensed.of_numbers(statistics, self.scale_)
         count = round(self.alpha * statistics.n_rows) if n is None else int(n)
         ends = (*self.range_, np.ones(statistics.n_columns))
         drawn = self._bounded(self._draw(condensed, count, ends, rng), ends)
@@ -268,7 +275,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Return the class of every row by the label; null is a class as well."""
         if self.label is None:
             return None
-        _, numbers = spell(table.source.columns([self.label])[self.label], self.label)
+        _, numbers = value_codes(table.source.columns([self.label])[self.label], self.label)
         return numbers.astype(np.int64)
 
     def _with_target(self, values: FloatArray, y: Any) -> tuple[FloatArray, IntArray | None]:
@@ -321,26 +328,17 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _bounded(self, drawn: Drawn, ends: tuple[FloatArray, ...]) -> Drawn:
         return replace(drawn, places=bounded(drawn.places, *ends[:2])) if self.bounded else drawn
 
-    def _recipe(self, table: Table) -> dict[str, Any]:
-        """Write down how the release was made; it is drawn anew from a table, and cannot be applied to new rows."""
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters that are written into a recipe; levels of single records are not."""
         names = ("segment", "spread", "alpha", "noise", "label", "bounded", "avoid_copies")
         k = self.guarantee.k
-        parameters = {"k": "given apart" if k is None else k}
-        safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
-        return safe | {
-            "format": FORMAT,
-            "method": type(self).__name__,
-            "parameters": parameters | {name: getattr(self, name) for name in names},
-            "guarantee": self.guarantee.to_dict(),
-            "seed": seed_of(self.random_state),
-            "columns": [{"name": name, "role": column.role.value} for name, column in table.schema.items()],
-        }
+        return {"k": "given apart" if k is None else k} | {name: getattr(self, name) for name in names}
 
 
 def _refuse_singling_out(table: Table, names: list[str]) -> None:
     """Refuse texts that many rows have for themselves, which are published as they are, and keys."""
     columns = table.source.columns(names)
-    texts = [name for name in names if labels.kind_of(columns[name].type) == "text"]
+    texts = [name for name in names if labels.value_kind(columns[name].type) == "text"]
     for name in texts:
         lone = table.source.singletons([name])
         if lone.n_singletons >= _LONE_TEXTS:

@@ -14,7 +14,7 @@ from discreet.publish.pseudo.microaggregation import SegmentMethod, segment
 
 
 @dataclass(frozen=True)
-class Step:
+class GroupingStep:
     """The squared error after one step: SSQ and the number of groups of all records placed so far."""
 
     level: int
@@ -30,7 +30,7 @@ class Grouping:
 
     labels: IntArray
     n_groups: int
-    steps: tuple[Step, ...]
+    steps: tuple[GroupingStep, ...]
 
     @property
     def ssq(self) -> float:
@@ -55,16 +55,16 @@ def construct_groups(
     for level in np.unique(levels):
         rows = np.flatnonzero(levels == level)
         part = values if rows.size == levels.size else values[rows]
-        own = np.arange(rows.size) if level == 1 else segment(part, int(level), method=method, rng=rng)
-        alone[rows] = own + alone.max(initial=-1) + 1
-        work.place(part, rows, own, int(level))
+        segments = np.arange(rows.size) if level == 1 else segment(part, int(level), method=method, rng=rng)
+        alone[rows] = segments + alone.max(initial=-1) + 1
+        work.place(part, rows, segments, int(level))
     forced = work.resolve()
     if forced:
-        plain = _Work(values, levels)
-        plain.place(values, np.arange(len(levels)), alone, int(levels.max()), step="segment alone")
-        plain.resolve()
-        if plain.ssq() < work.ssq():
-            work = plain
+        by_segments = _Work(values, levels)
+        by_segments.place(values, np.arange(len(levels)), alone, int(levels.max()), step="segment alone")
+        by_segments.resolve()
+        if by_segments.ssq() < work.ssq():
+            work = by_segments
     return work.grouping()
 
 
@@ -78,19 +78,19 @@ def construct_by_class(
 ) -> Grouping:
     """Group the records of each class apart from those of the others; classes are numbered from 0 without gaps."""
     labels = np.empty(levels.size, np.int64)
-    steps: list[Step] = []
+    steps: list[GroupingStep] = []
     n_groups, ssq = 0, 0.0
     for number in range(int(classes.max()) + 1):
         rows = np.flatnonzero(classes == number)
         _refuse_high_levels(levels[rows], "in a class of the label")
-        one = construct_groups(values[rows], levels[rows], method=method, rng=rng)
-        labels[rows] = one.labels + n_groups
+        grouping = construct_groups(values[rows], levels[rows], method=method, rng=rng)
+        labels[rows] = grouping.labels + n_groups
         steps += [
-            Step(step.level, step.step, step.ssq + ssq, step.n_groups + n_groups, number)
-            for step in one.steps
+            GroupingStep(step.level, step.step, step.ssq + ssq, step.n_groups + n_groups, number)
+            for step in grouping.steps
         ]
-        n_groups += one.n_groups
-        ssq += one.ssq
+        n_groups += grouping.n_groups
+        ssq += grouping.ssq
     return Grouping(labels, n_groups, tuple(steps))
 
 
@@ -114,7 +114,7 @@ class _Work:
     n: IntArray = field(init=False)
     mean: FloatArray = field(init=False)
     largest: IntArray = field(init=False)
-    steps: list[Step] = field(init=False, default_factory=list)
+    steps: list[GroupingStep] = field(init=False, default_factory=list)
     forced: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -124,20 +124,20 @@ class _Work:
         self.largest = np.empty(0, np.int64)
 
     def place(
-        self, part: FloatArray, rows: IntArray, own: IntArray, level: int, *, step: str = "segment"
+        self, part: FloatArray, rows: IntArray, segments: IntArray, level: int, *, step: str = "segment"
     ) -> None:
         """Add the segmented records of a level, and let groups and records move between the levels."""
         from discreet.kernels.points.moments import means
 
         lower = np.flatnonzero(self.n)
-        count = int(own.max()) + 1
-        if own.min() < 0 or count > own.size:
+        count = int(segments.max()) + 1
+        if segments.min() < 0 or count > segments.size:
             raise InternalError("A record was put into no group.")
-        n, mean = means(part, own, count)
+        n, mean = means(part, segments, count)
         largest = np.zeros(count, np.int64)
-        np.maximum.at(largest, own, self.levels[rows])
+        np.maximum.at(largest, segments, self.levels[rows])
         fresh = np.arange(self.n.size, self.n.size + count)
-        self.labels[rows] = own + self.n.size
+        self.labels[rows] = segments + self.n.size
         self.n = np.concatenate([self.n, n])
         self.mean = np.concatenate([self.mean, mean])
         self.largest = np.concatenate([self.largest, largest])
@@ -155,8 +155,8 @@ class _Work:
             apart = ((self.mean[others] - self.mean[group]) ** 2).sum(axis=1)
             order = others[np.argsort(apart, kind="stable")]
             missing = self.largest[group] - self.n[group]
-            taken = order[: int(np.searchsorted(np.cumsum(self.n[order]), missing)) + 1]
-            self._merge(np.append(taken, group), int(group))
+            nearest = order[: int(np.searchsorted(np.cumsum(self.n[order]), missing)) + 1]
+            self._merge(np.append(nearest, group), int(group))
             self.forced = True
         if self.forced:
             self._record_step(int(self.levels.max()), "resolve")
@@ -185,9 +185,9 @@ class _Work:
             self._dissolve(lower[small], fresh, forced=True)
             self.forced = True
             self._record_step(level, "numerical test")
-        whole = lower[~small]
-        if whole.size:
-            self._dissolve(whole[self.n[whole] > 1], fresh, forced=False)
+        large = lower[~small]
+        if large.size:
+            self._dissolve(large[self.n[large] > 1], fresh, forced=False)
             self._record_step(level, "cannibalize")
 
     def _dissolve(self, groups: IntArray, into: IntArray, *, forced: bool) -> None:
@@ -212,9 +212,9 @@ class _Work:
 
     def _members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Return the rows of some groups one after the other, and where each group's rows begin."""
-        place = np.full(self.n.size + 1, -1, np.int64)
-        place[groups] = np.arange(groups.size)
-        of_row = place[self.labels]
+        number = np.full(self.n.size + 1, -1, np.int64)
+        number[groups] = np.arange(groups.size)
+        of_row = number[self.labels]
         rows = np.flatnonzero(of_row >= 0)
         rows = rows[np.argsort(of_row[rows], kind="stable")]
         return rows, ragged.bounds(self.n[groups])
@@ -230,4 +230,4 @@ class _Work:
         self.n[into], self.mean[into], self.largest[into] = total, center, largest
 
     def _record_step(self, level: int, step: str) -> None:
-        self.steps.append(Step(level, step, self.ssq(), int(np.count_nonzero(self.n))))
+        self.steps.append(GroupingStep(level, step, self.ssq(), int(np.count_nonzero(self.n))))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.group_statistics import GroupStatistics
+from discreet.core.release import Evidence, Release
+from discreet.core.schema import Column, Schema
+from discreet.core.tables.table import Table
 from discreet.core.vectors import Vectors
+from discreet.publish.recipes.recipe_parts import recipe_header
 
 Spread = Literal["uniform", "gaussian"]
 SPREADS: tuple[Spread, ...] = ("uniform", "gaussian")
@@ -55,13 +60,18 @@ class Condensed:
     @classmethod
     def of(cls, vectors: Vectors, labels: IntArray, levels: IntArray, n_groups: int) -> Condensed:
         """Condense rows by the group and the privacy level of each."""
-        places, known = _completed(vectors.places, labels, n_groups)
+        places, n_known = _completed(vectors.places, labels, n_groups)
         statistics = GroupStatistics.of(places, labels, levels, n_groups)
         frequencies = (
             Frequencies.of(labels, codes, n_groups, book.n_codes)
             for codes, book in zip(vectors.codes.T, vectors.books, strict=True)
         )
-        return cls(statistics, vectors.scale, known, tuple(frequencies))
+        return cls(statistics, vectors.scale, n_known, tuple(frequencies))
+
+    @classmethod
+    def of_numbers(cls, statistics: GroupStatistics, scale: FloatArray) -> Condensed:
+        """Return statistics of a matrix: numbers alone, of which none is missing."""
+        return cls(statistics, scale, np.repeat(statistics.n[:, None], statistics.n_columns, axis=1))
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,23 +121,50 @@ def bounded(places: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray
     return np.asarray(np.clip(mirrored, low, high))
 
 
+def pseudo_release(
+    publisher: Any,
+    rows: Any,
+    roles: Mapping[str, Column],
+    evidence: Evidence,
+    *,
+    parameters: Mapping[str, object],
+    columns: Mapping[str, str],
+    original: Table | None = None,
+) -> Release:
+    """Release pseudo-rows; ``columns`` are those of the original with their roles.
+
+    The recipe is public, and cannot be applied to new rows: pseudo-rows are drawn anew from a whole table.
+    """
+    safe = {"spreadsheet_safe": True} if original is not None and original.spreadsheet_safe else {}
+    entries = [{"name": name, "role": role} for name, role in columns.items()]
+    return Release(
+        data=rows,
+        kind="pseudo-data",
+        schema=Schema(roles),
+        guarantee=publisher.guarantee,
+        evidence=evidence,
+        recipe=safe | recipe_header(publisher, parameters) | {"columns": entries},
+        original=original,
+    )
+
+
 def _completed(places: FloatArray, labels: IntArray, n_groups: int) -> tuple[FloatArray, IntArray]:
     """Fill what is missing with the mean of the group, or of the whole column where a group has none."""
     sizes = np.bincount(labels, minlength=n_groups)
-    known = np.repeat(sizes[:, None], places.shape[1], axis=1)
+    n_known = np.repeat(sizes[:, None], places.shape[1], axis=1)
     missing = np.isnan(places)
     if not missing.any():
-        return places, known
+        return places, n_known
     places = places.copy()
     for column in np.flatnonzero(missing.any(axis=0)):
         there = ~missing[:, column]
-        seen = places[there, column]
-        origin = float(seen.mean()) if seen.size else 0.0
-        known[:, column] = np.bincount(labels[there], minlength=n_groups)
-        sums = np.bincount(labels[there], weights=seen - origin, minlength=n_groups)
-        means = origin + sums / np.maximum(known[:, column], 1)
+        numbers = places[there, column]
+        origin = float(numbers.mean()) if numbers.size else 0.0
+        n_known[:, column] = np.bincount(labels[there], minlength=n_groups)
+        sums = np.bincount(labels[there], weights=numbers - origin, minlength=n_groups)
+        means = origin + sums / np.maximum(n_known[:, column], 1)
         places[~there, column] = means[labels[~there]]
-    return places, known
+    return places, n_known
 
 
 def _allotted(sizes: IntArray, n: int, rng: np.random.Generator) -> IntArray:

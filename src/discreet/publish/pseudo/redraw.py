@@ -64,8 +64,8 @@ class SingledOut:
 
     def among(self, places: FloatArray, codes: CodeArray) -> BoolArray:
         """Whether each pseudo-record, as it would be published, has the quasi-identifiers of such a record."""
-        found = self.index.find(_columns(self.vectors, places, codes, self.index.names))
-        return (found >= 0) & self.avoided[found]
+        records = self.index.find(_columns(self.vectors, places, codes, self.index.names))
+        return (records >= 0) & self.avoided[records]
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,9 +95,11 @@ def redrawn(drawn: Drawn, singled_out: SingledOut, draw_for: DrawFor) -> Redrawn
         pending = pending[~done]
     if pending.size and pending.size == len(places):
         raise UnavoidableCopiesError
-    kept = np.ones(len(places), np.bool_)
-    kept[pending] = False
-    return Redrawn(Drawn(drawn.groups[kept], places[kept], codes[kept]), n_redrawn, pending.size)
+    published = np.ones(len(places), np.bool_)
+    published[pending] = False
+    return Redrawn(
+        Drawn(drawn.groups[published], places[published], codes[published]), n_redrawn, pending.size
+    )
 
 
 def _columns(vectors: Vectors, places: FloatArray, codes: CodeArray, names: Sequence[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import BaseEstimator
 
 from discreet.core.arrays import FloatArray, IntArray
@@ -24,27 +25,38 @@ from discreet.core.params import (
     check_parameters,
     require,
 )
-from discreet.core.release import Release
+from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
+from discreet.core.schema import quasi
 from discreet.core.validation import matrix_of
 from discreet.core.vectors import WIDEST
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
+from discreet.guarantees.indistinguishability import LARGEST
 from discreet.measure.tables.singling_out import refuse_keys
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
-from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw
-from discreet.publish.pseudo.stream_checks import Bounds, Names, OneLevel, require_enough, require_takeable
-from discreet.publish.pseudo.stream_release import release_of
+from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw, pseudo_release
 from discreet.publish.pseudo.stream_state import StreamState
-from discreet.publish.pseudo.stream_window import Window, is_plain, unsaved
+from discreet.publish.pseudo.stream_window import (
+    Bounds,
+    Names,
+    OneLevel,
+    Window,
+    needs_no_conversion,
+    require_enough,
+    require_takeable,
+    unsaved,
+)
 
+_IN_RECIPE = ("init_number", "segment", "spread", "noise", "max_groups")
+_WIDEST_WHOLE = 2.0**62
 _SAVED = ("k", "init_number", "segment", "spread", "noise", "max_groups", "bounds", "columns", "random_state")
 
 
 @public
 class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Condense records as they come, and keep only statistics of groups; the promise holds after every record.
+    """Condense records as they come, and keep only statistics of groups; the guarantee holds after every record.
 
     The first ``init_number`` records are condensed together, as `Condensation` does. From then on a record of privacy
     level p joins the group with the nearest mean among those of at least p − 1 records, and is forgotten. A group is
@@ -149,7 +161,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     @property
     def guarantee(self) -> Indistinguishability:
-        """The promise: every group is at least as large as the largest level in it.
+        """The guarantee: every group is at least as large as the largest level in it.
 
         It names the level where one was set for all. Levels that came with the records are data, also where all are
         the same.
@@ -188,7 +200,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """
         del y
         state = self._state
-        if state is not None and is_plain(X, state.n_columns):
+        if state is not None and needs_no_conversion(X, state.n_columns):
             from discreet.kernels.points.streaming import usable
 
             if usable(X, WIDEST):
@@ -222,21 +234,21 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             if not self._window.n_rows:
                 raise SchemaError("No record has come yet.")
             refuse_keys(self._named(), self._window.values, self.allow_unique)
-            statistics, whole = self._window.condensed(method=self.segment, rng=self.rng_)
-            self._state = StreamState(statistics, whole, max_groups=self.max_groups)
+            statistics, integral = self._window.condensed(method=self.segment, rng=self.rng_)
+            self._state = StreamState(statistics, integral, max_groups=self.max_groups)
             self._window = None
         return self
 
     def merge(self, other: StreamCondensation) -> StreamCondensation:
         """Take in the groups of another collector's stream, which stays as it is."""
         require(self, "other", other, InstanceOf((StreamCondensation,), "a StreamCondensation"))
-        mine, theirs = self._begun(), other._begun()
-        if mine.n_columns != theirs.n_columns or _names(self) != _names(other):
+        mine, other_state = self._begun(), other._begun()
+        if mine.n_columns != other_state.n_columns or _names(self) != _names(other):
             raise SchemaError(
-                f"The two streams do not have the same columns: {mine.n_columns} here, {theirs.n_columns} there, or "
-                "under other names."
+                f"The two streams do not have the same columns: {mine.n_columns} here, {other_state.n_columns} there, "
+                "or under other names."
             )
-        self._state = mine.merged(theirs, max_groups=self.max_groups)
+        self._state = mine.merged(other_state, max_groups=self.max_groups)
         self._own_levels |= other._own_levels
         return self
 
@@ -246,9 +258,8 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         require(self, "n", n, IntIn(0), NONE)
         state = self._begun()
         statistics = state.statistics()
-        known = np.repeat(statistics.n[:, None], statistics.n_columns, axis=1)
         count = statistics.n_rows if n is None else int(n)
-        condensed = Condensed(statistics, state.scale, known)
+        condensed = Condensed.of_numbers(statistics, state.scale)
         places = draw(
             condensed,
             count,
@@ -258,27 +269,38 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         ).places
         if self.bounds is None:
             return places
-        low, high = (np.broadcast_to(np.asarray(end, np.float64), known.shape[1:]) for end in self.bounds)
+        low, high = (
+            np.broadcast_to(np.asarray(end, np.float64), statistics.n_columns) for end in self.bounds
+        )
         return bounded(places, low, high)
 
     def release(self, n: int | None = None) -> Release:
-        """Draw pseudo-rows as a release, with the promise judged by the groups that were kept."""
-        return release_of(self, self.sample(n), self._named(), self._begun().whole)
+        """Draw pseudo-rows as a release, with the guarantee judged by the groups that were kept."""
+        places, names, integral = self.sample(n), self._named(), self._begun().whole
+        statistics = self.statistics_
+        return pseudo_release(
+            self,
+            pa.table({name: _cells(places[:, i], bool(integral[i])) for i, name in enumerate(names)}),
+            {name: quasi() for name in names},
+            Evidence(statistics.n_rows, statistics.n, details={LARGEST: statistics.largest}),
+            parameters={"k": self._level} | {name: getattr(self, name) for name in _IN_RECIPE},
+            columns=dict.fromkeys(names, "quasi"),
+        )
 
     def save(self, path: str | os.PathLike[str], *, position: Mapping[str, Any] | None = None) -> Path:
         """Write the state to a file, whole or not at all; ``position`` may say where the stream's reader is."""
         if self._window is not None:
             raise OutputError(unsaved(self._window.n_rows))
         state = self._begun()
-        plain: dict[str, Any] = {name: getattr(self, name) for name in _SAVED}
-        plain["columns"] = None if self.columns is None else [str(name) for name in self.columns]
-        plain["k"] = self._level
-        plain["random_state"] = seed_of(self.random_state)
+        parameters: dict[str, Any] = {name: getattr(self, name) for name in _SAVED}
+        parameters["columns"] = None if self.columns is None else [str(name) for name in self.columns]
+        parameters["k"] = self._level
+        parameters["random_state"] = seed_of(self.random_state)
         if self.bounds is not None:
-            plain["bounds"] = [np.asarray(end, np.float64).tolist() for end in self.bounds]
+            parameters["bounds"] = [np.asarray(end, np.float64).tolist() for end in self.bounds]
         names: Any = getattr(self, "feature_names_in_", None)
         header = {
-            "parameters": plain,
+            "parameters": parameters,
             "names": None if names is None else [str(name) for name in names],
             "rng": rng_to_plain(self.rng_),
             "own_levels": self._own_levels,
@@ -349,13 +371,13 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     def _take(self, window: Window, values: FloatArray, levels: IntArray) -> None:
         """Fill the window first; once it is full its records are condensed and the rest joins."""
-        own = np.broadcast_to(levels, len(values))
+        of_rows = np.broadcast_to(levels, len(values))
         room = window.room
-        window.take(values[:room], own[:room])
+        window.take(values[:room], of_rows[:room])
         if not window.room:
             self.initialize()
             if len(values) > room:
-                self._join(self._begun(), values[room:], own[room:].copy())
+                self._join(self._begun(), values[room:], of_rows[room:].copy())
 
     def _join(self, state: StreamState, values: FloatArray, levels: IntArray) -> None:
         check_parameters(self, "max_groups")
@@ -366,3 +388,10 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 def _names(stream: StreamCondensation) -> list[str] | None:
     names: Sequence[str] | None = getattr(stream, "feature_names_in_", stream.columns)
     return None if names is None else [str(name) for name in names]
+
+
+def _cells(places: FloatArray, integral: bool) -> pa.Array:
+    """Return the cells of a column; one that only had whole numbers stays whole."""
+    if not integral or np.abs(places).max(initial=0.0) > _WIDEST_WHOLE:
+        return pa.array(places)
+    return pa.array(np.rint(places).astype(np.int64))

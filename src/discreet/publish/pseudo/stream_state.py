@@ -34,13 +34,13 @@ class StreamState:
         The most groups there may be.
     """
 
-    def __init__(self, statistics: GroupStatistics, whole: BoolArray, *, max_groups: int) -> None:
+    def __init__(self, statistics: GroupStatistics, integral: BoolArray, *, max_groups: int) -> None:
         from discreet.kernels.points.streaming import renew, thin_out
 
         rows = statistics.n_rows
         origin = (statistics.n / rows) @ (statistics.mean - statistics.mean[0]) + statistics.mean[0]
         counts = np.array([statistics.n_groups, rows, 0, max_groups], np.int64)
-        self._live = _arranged(statistics, whole, origin, np.ones(origin.size), counts)
+        self._live = _arranged(statistics, integral, origin, np.ones(origin.size), counts)
         renew(self._live)
         thin_out(self._live)
 
@@ -72,8 +72,8 @@ class StreamState:
     def statistics(self) -> GroupStatistics:
         """Return the statistics of the groups as they are now."""
         live, used = self._live, slice(0, self.n_groups)
-        kept = (live.n, live.mean, live.scatter, live.levels, live.largest)
-        return GroupStatistics(*(array[used].copy() for array in kept))
+        arrays = (live.n, live.mean, live.scatter, live.levels, live.largest)
+        return GroupStatistics(*(array[used].copy() for array in arrays))
 
     def absorb(self, values: FloatArray, levels: IntArray, *, max_groups: int) -> None:
         """Let records join, one after the other; ``levels`` holds a level for each, or one for all."""
@@ -108,8 +108,8 @@ class StreamState:
         if any(name not in arrays or arrays[name].shape != (d,) for name in ("origin", "unit", "whole")):
             raise InputError("This is no state of a stream: the arrays do not fit together.")
         counts = np.asarray(arrays.get("counts"))
-        kept = (statistics.n_groups, statistics.n_rows)
-        if counts.shape != (4,) or tuple(counts[:2].tolist()) != kept or not statistics.n_groups:
+        expected = (statistics.n_groups, statistics.n_rows)
+        if counts.shape != (4,) or tuple(counts[:2].tolist()) != expected or not statistics.n_groups:
             raise InputError("This is no state of a stream: the counts do not fit the groups.")
         if (statistics.n < statistics.largest).any():
             raise InputError("This is no state of a stream: a group is smaller than a level in it.")
@@ -134,28 +134,28 @@ class StreamState:
 
 
 def _arranged(
-    statistics: GroupStatistics, whole: BoolArray, origin: FloatArray, unit: FloatArray, counts: IntArray
+    statistics: GroupStatistics, integral: BoolArray, origin: FloatArray, unit: FloatArray, counts: IntArray
 ) -> Live:
     """Arrange statistics with room for as many groups again; room that is not used is zero."""
     from discreet.kernels.points.streaming import Live
 
     room = max(_LEAST_ROOM, 2 * statistics.n_groups)
-    kept = {field.name: _padded(getattr(statistics, field.name), room) for field in fields(statistics)}
+    padded = {field.name: _padded(getattr(statistics, field.name), room) for field in fields(statistics)}
     turned = np.ascontiguousarray(_padded((statistics.mean - origin) * unit, room).T)
-    flags = np.asarray(whole, np.uint8).copy()
-    return Live(**kept, turned=turned, origin=origin, unit=unit, whole=flags, counts=counts)
+    flags = np.asarray(integral, np.uint8).copy()
+    return Live(**padded, turned=turned, origin=origin, unit=unit, whole=flags, counts=counts)
 
 
 def _roomier(live: Live) -> Live:
     """Return a state with twice the room."""
     room = 2 * live.n.size
-    kept = {
+    padded = {
         name: _padded(getattr(live, name), room) for name in ("n", "mean", "scatter", "levels", "largest")
     }
-    return live._replace(**kept, turned=np.ascontiguousarray(_padded(live.turned.T, room).T))
+    return live._replace(**padded, turned=np.ascontiguousarray(_padded(live.turned.T, room).T))
 
 
 def _padded(array: Any, room: int) -> Any:
-    made = np.zeros((room, *array.shape[1:]), array.dtype)
-    made[: len(array)] = array
-    return made
+    padded = np.zeros((room, *array.shape[1:]), array.dtype)
+    padded[: len(array)] = array
+    return padded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,6 +11,7 @@ from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError, OutputError
 from discreet.core.group_statistics import GroupStatistics
 from discreet.core.vectors import Vectors
+from discreet.guarantees import Indistinguishability
 from discreet.publish.pseudo.construct_groups import construct_groups
 from discreet.publish.pseudo.microaggregation import SegmentMethod
 
@@ -48,9 +50,9 @@ class Window:
 
     def take(self, values: FloatArray, levels: IntArray) -> None:
         """Keep records; there is room for them."""
-        place = slice(self.n_rows, self.n_rows + len(values))
-        self._values[place] = values
-        self._levels[place] = levels
+        rows = slice(self.n_rows, self.n_rows + len(values))
+        self._values[rows] = values
+        self._levels[rows] = levels
         self.n_rows += len(values)
 
     def condensed(
@@ -61,10 +63,10 @@ class Window:
         points = Vectors((), values, (), np.empty((len(values), 0), np.int32)).points()
         grouping = construct_groups(points, levels, method=method, rng=rng)
         statistics = GroupStatistics.of(values, grouping.labels, levels, grouping.n_groups)
-        whole = np.asarray((values == np.floor(values)).all(axis=0))
+        integral = np.asarray((values == np.floor(values)).all(axis=0))
         self._values.fill(0)
         self._levels.fill(0)
-        return statistics, whole
+        return statistics, integral
 
     def __getstate__(self) -> NoReturn:
         raise OutputError(unsaved(self.n_rows))
@@ -81,7 +83,7 @@ def unsaved(n_records: int) -> str:
     )
 
 
-def is_plain(X: Any, n_columns: int) -> bool:
+def needs_no_conversion(X: Any, n_columns: int) -> bool:
     """Return whether rows need no conversion: a matrix of doubles with the right number of columns, row after row."""
     return (
         type(X) is np.ndarray
@@ -91,3 +93,72 @@ def is_plain(X: Any, n_columns: int) -> bool:
         and X.shape[0] > 0
         and X.flags.c_contiguous
     )
+
+
+def require_takeable(window: Window, levels: IntArray, n: int) -> None:
+    """Refuse records before any of them is taken: those for the window, and those that would join afterwards."""
+    of_rows = np.broadcast_to(levels, n)
+    window.require_feasible(of_rows[: window.room])
+    require_enough(of_rows[window.room :], window.n_rows + window.room)
+
+
+def require_enough(levels: IntArray, rows: int) -> None:
+    """Refuse records whose level is above the number of records that have come with them."""
+    high = levels > rows + 1 + np.arange(levels.size)
+    if high.any():
+        raise InfeasibleError(
+            f"{int(high.sum())} records have levels above the number of records so far: {rows} came before. "
+            "None of the batch was taken."
+        )
+
+
+class OneLevel:
+    """An Indistinguishability with one level for all records."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is an Indistinguishability, and its level a number."""
+        return isinstance(value, Indistinguishability) and isinstance(value.k, int)
+
+    def __str__(self) -> str:
+        return "an Indistinguishability with one level"
+
+
+class Bounds:
+    """None, or two ends for each column."""
+
+    def __init__(self, n_columns: int | None) -> None:
+        self.n_columns = n_columns
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is none, or two ends in order that fit the columns."""
+        if value is None:
+            return True
+        try:
+            low, high = (np.asarray(end, np.float64) for end in value)  # type: ignore[attr-defined]
+        except (TypeError, ValueError):
+            return False
+        shapes = ((),) if self.n_columns is None else ((), (self.n_columns,))
+        fits = self.n_columns is None or (low.shape in shapes and high.shape in shapes)
+        return bool(fits and np.all(low <= high))
+
+    def __str__(self) -> str:
+        return "None or (low, high), a number or one for each column"
+
+
+class Names:
+    """None, or a name for each column."""
+
+    def __init__(self, n_columns: int | None) -> None:
+        self.n_columns = n_columns
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is none, or as many different names as there are columns."""
+        if value is None:
+            return True
+        if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+            return False
+        fits = self.n_columns is None or len(value) == self.n_columns
+        return fits and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
+
+    def __str__(self) -> str:
+        return "None or a name for each column"

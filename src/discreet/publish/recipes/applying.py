@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,10 +13,10 @@ from discreet.core.arrays import BoolArray, CodeArray
 from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.core.hierarchy.bound import type_named
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
-from discreet.core.release import Cells, Evidence, Release
+from discreet.core.release import Cells, Release
 from discreet.core.rng import RandomState, secret_seed
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import Codebook, Kind, overall
+from discreet.core.tables.encoding import Codebook, ColumnType, overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover, described_values, label_costs
 from discreet.core.tables.source import Replacement
@@ -24,9 +24,10 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
-from discreet.publish.recipes.published import TOP, height_of
-from discreet.publish.recipes.union import Union
+from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, height_of
+from discreet.publish.recipes.union import ReleasedRows, failing_classes
 from discreet.publish.tables.minimality import MINIMALITY
+from discreet.publish.tables.publisher import Plan
 from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Assigned:
 
 
 class Application:
-    """One use of a recipe: the new rows, the promise, and what happens to misfits."""
+    """One use of a recipe: the new rows, the guarantee, and what happens to misfits."""
 
     def __init__(
         self,
@@ -110,16 +111,16 @@ class Application:
             )
         assigned = self._at_levels() if "levels" in self.recipe.data else self._housed()
         left = ~self._fits(assigned) if joined_known else assigned.group < 0
-        union = Union(self.table, released)
+        before = ReleasedRows(self.table, released)
         while True:
             settled = self._settled(assigned, left) if joined_known else assigned.without(left)
             if not joined_known and left.any():
                 settled = self._settled(assigned, left, judged=False)
-            whole = union.of(self._published(settled), self.random_state)
-            failing = whole.failing(self.guarantee)
+            release = before.joined(self._published(settled), self.random_state)
+            failing = failing_classes(release, self.guarantee)
             if not failing:
-                refuse_singling_out(whole.release)
-                return whole.release
+                refuse_singling_out(release)
+                return release
             bad = np.array([text in failing for text in settled.texts()] + [False], np.bool_)
             if not (bad[settled.group] & ~left).any():
                 raise InfeasibleError(
@@ -129,7 +130,7 @@ class Application:
             left = left | bad[settled.group]
 
     def _leveled(self) -> Release:
-        """Generalize whole columns to the recipe's levels, raised as far as the promise needs."""
+        """Generalize whole columns to the recipe's levels, raised as far as the guarantee needs."""
         from discreet.publish.tables.generalization import Generalization
         from discreet.publish.tables.optimal_lattice import OptimalLattice
 
@@ -144,8 +145,10 @@ class Application:
 
     def _levels(self) -> dict[str, int]:
         """Return the recipe's levels by their numbers in the hierarchies of the new rows."""
-        given = self.recipe.data["levels"]
-        return {name: height_of(name, self.table) if level == TOP else level for name, level in given.items()}
+        levels = self.recipe.data["levels"]
+        return {
+            name: height_of(name, self.table) if level == TOP else level for name, level in levels.items()
+        }
 
     def _at_levels(self) -> Assigned:
         """Assign every tuple to its class at the recipe's levels."""
@@ -159,8 +162,8 @@ class Application:
         ):
             text = Replacement(places.astype(np.int32), pa.array(tree.labels[level], pa.string()))
             values = self.table.encoded[name].values
-            own = pa.concat_arrays([pa.nulls(1, values.type), values])
-            cells[name] = Cell(text if level else Replacement(text.index, own), text)
+            exact = pa.concat_arrays([pa.nulls(1, values.type), values])
+            cells[name] = Cell(text if level else Replacement(text.index, exact), text)
         return Assigned(group.astype(np.int32), cells)
 
     def _housed(self) -> Assigned:
@@ -176,8 +179,8 @@ class Application:
         if "boxes" not in private:
             order = np.argsort(self._widths(cells), kind="stable")
         group = self._first_box(boxes, order)
-        held = {name: _cell(cells[name], boxes[name], name) for name in self.table.schema.quasi}
-        return Assigned(np.append(order, -1)[group].astype(np.int32), held)
+        published = {name: _cell(cells[name], boxes[name], name) for name in self.table.schema.quasi}
+        return Assigned(np.append(order, -1)[group].astype(np.int32), published)
 
     def _widths(self, cells: Mapping[str, Mapping[str, Any]]) -> Any:
         """Return how much of the new rows' domain each cell takes in, over all columns."""
@@ -195,15 +198,15 @@ class Application:
         admitted: list[BoolArray] = []
         for name in self.table.schema.quasi:
             box, values = boxes[name], self.table.encoded[name]
-            taken = _by_branch(box, values) if "branches" in box else _by_label(box, values)
-            admitted.append(taken[np.array(box["index"], np.int32)[order]].T)
+            covered = _by_branch(box, values) if "branches" in box else _by_label(box, values)
+            admitted.append(covered[np.array(box["index"], np.int32)[order]].T)
         codes = np.stack([self.table.codes(name) for name in self.table.schema.quasi], axis=1).astype(
             np.int32
         )
         return first_match(codes, admitted)
 
     def _fits(self, assigned: Assigned) -> BoolArray:
-        """Return which tuples are in a group that keeps the promise."""
+        """Return which tuples are in a group that keeps the guarantee."""
         housed = assigned.group >= 0
         fits = housed.copy()
         if housed.any():
@@ -220,10 +223,9 @@ class Application:
             for name, (codes, n_codes, tree) in self.table.sensitive_codes().items()
         }
         codes, books = _covering(assigned, present)
-        made = Groups.of(
-            numbers.astype(np.int32), counts, present.size, sensitive, cover=LabelCover(codes, books)
-        )
-        return made, numbers.astype(np.int32)
+        group_of = numbers.astype(np.int32)
+        cover = LabelCover(codes, books)
+        return Groups.of(group_of, counts, present.size, sensitive, cover=cover), group_of
 
     def _settled(self, assigned: Assigned, left: BoolArray, *, judged: bool = True) -> Assigned:
         """Coarsen the tuples that do not fit, or leave them out; where few are left, groups that fit join them."""
@@ -238,10 +240,10 @@ class Application:
                 if settled is not None and (not judged or bool(self._fits(settled).all())):
                     return settled
             n_left = int(counts[left].sum())
-            kept = assigned.without(left)
-            if self.misfits == "suppress" or (n_left <= limit and bool(self._fits(kept)[~left].all())):
+            without = assigned.without(left)
+            if self.misfits == "suppress" or (n_left <= limit and bool(self._fits(without)[~left].all())):
                 refuse_too_many(self.guarantee, n_left, n_rows, self.max_suppressed)
-                return kept
+                return without
             if left.all():
                 refuse_too_many(self.guarantee, n_rows, n_rows, self.max_suppressed)
             left = left | self._smallest(assigned, left, at_once)
@@ -256,57 +258,38 @@ class Application:
         return np.asarray(~left & np.isin(assigned.group, chosen))
 
     def _coarsened(self, assigned: Assigned, left: BoolArray) -> Assigned | None:
-        """Divide the tuples that do not fit into groups of their own; None where no group of them keeps the promise."""
+        """Divide the tuples that do not fit into groups of their own; None where none keeps the guarantee."""
         from discreet.publish.tables.mondrian import Mondrian
 
         mean = self.recipe.data.get("parameters", {}).get("summary") == "mean"
         divider = Mondrian(self.guarantee, summary="mean" if mean else "box")
         try:
-            group, shown, covering = divider.divide(self.table.part(left))
+            group, labels_, covering = divider.divide(self.table.part(left))
         except InfeasibleError:
             return None
-        whole = np.full(left.size, -1, np.int32)
-        whole[left] = group
-        cells = {name: Cell(shown[name], covering[name]) for name in assigned.cells}
-        return assigned.without(left).joined(Assigned(whole, cells))
+        group_of = np.full(left.size, -1, np.int32)
+        group_of[left] = group
+        cells = {name: Cell(labels_[name], covering[name]) for name in assigned.cells}
+        return assigned.without(left).joined(Assigned(group_of, cells))
 
     def _published(self, assigned: Assigned) -> Release:
-        dropped = assigned.group < 0
-        pieces = {
-            name: Replacement(cell.shown.index[assigned.group], cell.shown.labels)
-            for name, cell in assigned.cells.items()
-            if not self._is_exact(name, cell, assigned.group)
-        }
-        recoding = self.table.recoding(
-            by_piece=pieces,
-            dropped=dropped,
-            seed=secret_seed(self.random_state, owner=self.recipe),
-        )
-        return Release(
-            data=self.table.recode(recoding),
-            schema=self.table.schema.released(),
-            guarantee=self.guarantee,
-            evidence=replace(
-                self._evidence(assigned, dropped),
-                arrays=self.table.recoded_units(recoding),
-                recoding=recoding,
-            ),
-            recipe=self.recipe.data | ({"spreadsheet_safe": True} if self.table.spreadsheet_safe else {}),
-            original=self.table,
-            private=self.recipe.private,
-        )
+        safe = {"spreadsheet_safe": True} if self.table.spreadsheet_safe else {}
+        recipe = RecipeParts(self.recipe.data | safe, self.recipe.private)
+        seed = secret_seed(self.random_state, owner=self.recipe)
+        return self._plan(assigned).release(self.table, self.guarantee, recipe, seed)
 
     def _is_exact(self, name: str, cell: Cell, group: CodeArray) -> bool:
         """Return whether every published cell of a column is the row's own value, so that it may stay as it was."""
-        own = [None, *labels.texts(self.table.encoded[name].values).to_pylist()]
-        written = cell.shown.labels.to_pylist()
-        held = group >= 0
+        values = [None, *labels.texts(self.table.encoded[name].values).to_pylist()]
+        cells = cell.shown.labels.to_pylist()
+        inside = group >= 0
         pairs = np.unique(
-            np.stack([self.table.codes(name)[held], cell.shown.index[group[held]]], axis=1), axis=0
+            np.stack([self.table.codes(name)[inside], cell.shown.index[group[inside]]], axis=1), axis=0
         )
-        return all(own[code] == written[place] for code, place in pairs.tolist())
+        return all(values[code] == cells[number] for code, number in pairs.tolist())
 
-    def _evidence(self, assigned: Assigned, dropped: BoolArray) -> Evidence:
+    def _plan(self, assigned: Assigned) -> Plan:
+        dropped = assigned.group < 0
         present, numbers = np.unique(assigned.group[~dropped], return_inverse=True)
         counts = self.table.tuples.counts
         cells: dict[str, Cells] = {}
@@ -316,10 +299,17 @@ class Application:
             values = self.table.encoded[book.name]
             loss, covered = label_costs(book, values, self.table.overall(book.name), used=used)
             cells[book.name] = Cells(index.astype(np.int32), loss, covered)
-        sizes = np.bincount(numbers, weights=counts[~dropped]).astype(np.int64)
-        details = {MINIMALITY: self.decided_by_values}
-        return Evidence(
-            self.table.n_rows, sizes, cells, suppressed=int(counts[dropped].sum()), details=details
+        return Plan(
+            np.bincount(numbers, weights=counts[~dropped]).astype(np.int64),
+            cells,
+            by_piece={
+                name: Replacement(cell.shown.index[assigned.group], cell.shown.labels)
+                for name, cell in assigned.cells.items()
+                if not self._is_exact(name, cell, assigned.group)
+            },
+            dropped=dropped,
+            suppressed=int(counts[dropped].sum()),
+            details={MINIMALITY: self.decided_by_values},
         )
 
 
@@ -335,7 +325,7 @@ def _covering(assigned: Assigned, groups: CodeArray) -> tuple[CodeArray, tuple[C
 
 def _cell(cell: Mapping[str, Any], box: Mapping[str, Any], name: str) -> Cell:
     try:
-        shown = pa.array(cell["labels"], pa.string()).cast(type_named(cell["type"]))
+        labels_ = pa.array(cell["labels"], pa.string()).cast(type_named(cell["type"]))
     except (pa.ArrowException, ValueError, KeyError):
         raise InputError(
             f"The recipe is damaged: the cells of '{name}' are not of the type it says."
@@ -343,24 +333,25 @@ def _cell(cell: Mapping[str, Any], box: Mapping[str, Any], name: str) -> Cell:
     covering = cell if "branches" in box else box
     written = pa.array(covering["labels"], pa.string())
     places = np.array(covering["index"], np.int32)
-    return Cell(Replacement(np.array(cell["index"], np.int32), shown), Replacement(places, written))
+    return Cell(Replacement(np.array(cell["index"], np.int32), labels_), Replacement(places, written))
 
 
-def _stacked(one: Replacement, more: Replacement) -> Replacement:
+def _stacked(part: Replacement, more: Replacement) -> Replacement:
     """Put the cells of more groups behind those of others; as text where the types differ."""
-    first, then = one.labels, more.labels
+    first, then = part.labels, more.labels
     if first.type != then.type:
         first, then = labels.texts(first), labels.texts(then)
     return Replacement(
-        np.concatenate([one.index, more.index + len(first)]).astype(np.int32), pa.concat_arrays([first, then])
+        np.concatenate([part.index, more.index + len(first)]).astype(np.int32),
+        pa.concat_arrays([first, then]),
     )
 
 
 def _label_book(written: list[str | None], name: str) -> tuple[Codebook, CodeArray]:
     """Return labels as a code book, null first and each once, and the code of each label."""
-    held = list(dict.fromkeys(label for label in written if label is not None))
-    codes: dict[str | None, int] = {label: code for code, label in enumerate(held, start=1)}
-    book = Codebook(name, Kind.CATEGORY, pa.string(), pa.array(held, pa.string()))
+    distinct = list(dict.fromkeys(label for label in written if label is not None))
+    codes: dict[str | None, int] = {label: code for code, label in enumerate(distinct, start=1)}
+    book = Codebook(name, ColumnType.CATEGORY, pa.string(), pa.array(distinct, pa.string()))
     return book, np.array([codes.get(label, 0) for label in written], np.int32)
 
 
@@ -375,9 +366,9 @@ def _by_branch(box: Mapping[str, Any], values: Codebook) -> BoolArray:
     tree = values.hierarchy
     if tree is None:
         raise InputError(f"The recipe has branches of a tree for '{values.name}', but no tree.")
-    taken = np.zeros((len(box["branches"]), values.n_codes), np.bool_)
+    covered = np.zeros((len(box["branches"]), values.n_codes), np.bool_)
     for number, names in enumerate(box["branches"]):
-        wanted = set(names)
+        branches = set(names)
         for level, labeled in zip(tree.levels[: tree.height] or tree.levels, tree.labels, strict=False):
-            taken[number] |= np.array([label in wanted for label in labeled], np.bool_)[level]
-    return taken
+            covered[number] |= np.array([label in branches for label in labeled], np.bool_)[level]
+    return covered

@@ -59,9 +59,9 @@ class Ansi:
 
     def float_text(self, value: str) -> str:
         """Write a float as labels do, whole numbers whole."""
-        whole = f"CAST(CAST({value} AS DECIMAL({DIGITS}, 0)) AS {self.varchar})"
+        integer = f"CAST(CAST({value} AS DECIMAL({DIGITS}, 0)) AS {self.varchar})"
         is_whole = f"{value} = FLOOR({value}) AND ABS({value}) < 1E21"
-        return f"CASE WHEN {is_whole} THEN {whole} ELSE CAST({value} AS {self.varchar}) END"
+        return f"CASE WHEN {is_whole} THEN {integer} ELSE CAST({value} AS {self.varchar}) END"
 
     def first_day(self, month: str) -> str:
         """Write the first day of a month, counted from year 0."""
@@ -142,8 +142,8 @@ def exact(number: Fraction) -> str:
     """
     scale = decimals(number)
     digits = str(abs(int(number * 10**scale))).rjust(scale + 1, "0")
-    whole, rest = digits[: len(digits) - scale], digits[len(digits) - scale :]
-    written = f"{'-' if number < 0 else ''}{whole}{'.' if rest else ''}{rest}"
+    integer, rest = digits[: len(digits) - scale], digits[len(digits) - scale :]
+    written = f"{'-' if number < 0 else ''}{integer}{'.' if rest else ''}{rest}"
     return written if len(digits) < 10 else f"CAST({written} AS DECIMAL({DIGITS}, {scale}))"
 
 

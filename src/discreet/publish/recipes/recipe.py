@@ -10,40 +10,26 @@ than those.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pyarrow as pa
 
+from discreet.core.adapters import WHY_NOT_FOR_ROWS, load
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import type_named
 from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.core.release import Release
-from discreet.core.rng import RandomState, seed_of
+from discreet.core.rng import RandomState
 from discreet.core.schema import Column, Role, Schema, identifier, person
-from discreet.core.tables import labels
-from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.engines.digests import DIGESTS, RECORD, altered, is_readable, read_json
 from discreet.guarantees import Guarantee
-from discreet.publish.recipes.published import column_parts, public_levels
+from discreet.publish.recipes.recipe_parts import FORMAT, TOP
 
-FORMAT = 1
 PRIVATE = "recipe.private.json"
-
-
-@dataclass(frozen=True, repr=False)
-class Written:
-    """A recipe's two parts: what is published, and what is kept; the second is empty where it is not needed."""
-
-    public: dict[str, Any]
-    private: dict[str, Any]
-
-    def __repr__(self) -> str:
-        return f"Written({len(self.public)} public entries, {len(self.private)} private)"
+_ROLES = {"identifier", "person", "quasi", "sensitive", "other"}
 
 
 def private_place(folder: str | Path) -> Path:
@@ -56,84 +42,22 @@ def private_place(folder: str | Path) -> Path:
     return folder.with_name(f"{folder.name}.private") / PRIVATE
 
 
-def private_part(record: Path, place: Path | None = None) -> Any:
+def private_part(record: Path, given_path: Path | None = None) -> Any:
     """Return the private part of a release's recipe; None where it is not there or may not be read.
 
     One that belongs to another release, or was changed, is refused: its cells and trees would be taken for this one's.
     """
-    found = private_place(record.resolve().parent) if place is None else place
-    if place is None and not is_readable(found):
+    path = private_place(record.resolve().parent) if given_path is None else given_path
+    if given_path is None and not is_readable(path):
         return None
-    tied = is_readable(found.parent / DIGESTS)
-    wrong = altered(record, found.parent) if tied else ()
-    if {RECORD, f"{found.parent.name}/{found.name}", f"{found.parent.name}/{DIGESTS}"} & set(wrong):
+    tied = is_readable(path.parent / DIGESTS)
+    wrong = altered(record, path.parent) if tied else ()
+    if {RECORD, f"{path.parent.name}/{path.name}", f"{path.parent.name}/{DIGESTS}"} & set(wrong):
         raise InputError(
-            f"{found.parent} belongs to another release than {record}, or one of them was changed since they were "
+            f"{path.parent} belongs to another release than {record}, or one of them was changed since they were "
             f"written: {', '.join(wrong)}. Bring back the two folders that were written together."
         )
-    return _read(found)
-
-
-def recipe_of(
-    publisher: Any,
-    table: Table,
-    *,
-    parameters: Mapping[str, object],
-    levels: Mapping[str, int] | None = None,
-    shown: Mapping[str, Collection[str | None]] | None = None,
-    cells: Mapping[str, Replacement] | None = None,
-    boxes: Mapping[str, Mapping[str, Any]] | None = None,
-    means: bool = False,
-) -> Written:
-    """Write down how a publisher made a release of a table, the public and the private part apart.
-
-    ``levels`` are given for whole columns, and what is ``shown`` of each: the distinct published cells. ``cells`` hold
-    what was published for each group, in every quasi-identifier; ``boxes`` say which values each group took in (by a
-    label, or by branches of a tree). Groups and boxes are private; of the cells, the distinct ones are public, unless
-    they are ``means``, which say nothing of what they cover.
-    """
-    held = shown or _shown(table, cells)
-    exact = dict.fromkeys(table.schema.quasi, 0) if cells is None else {}
-    entries = [
-        column_parts(name, table, cells=held.get(name, ()), level=(levels or exact).get(name))
-        for name in table.schema
-    ]
-    made: dict[str, Any] = {
-        "format": FORMAT,
-        "method": type(publisher).__name__,
-        "parameters": dict(parameters),
-        "guarantee": publisher.guarantee.to_dict(),
-        "seed": seed_of(publisher.random_state),
-        "columns": [entry for entry, _ in entries],
-    }
-    if table.spreadsheet_safe:
-        made["spreadsheet_safe"] = True
-    kept: dict[str, Any] = {}
-    named = {entry["name"]: hidden for entry, hidden in entries if hidden}
-    if named:
-        kept["columns"] = named
-    if levels is not None:
-        made["levels"] = public_levels(levels, table)
-    if cells is not None and boxes is not None:
-        kept |= {
-            "boxes": {name: dict(box) for name, box in boxes.items()},
-            "cells": {name: _plain(cell) for name, cell in cells.items()},
-        }
-        if not means:
-            made["cells"] = _distinct_cells(cells)
-    if means or any(True in (entry.get("hierarchy"), entry.get("ordered")) for entry, _ in entries):
-        made["private"] = True
-    return Written(made, {"format": FORMAT, **kept} if kept else {})
-
-
-_NOT_FOR_ROWS = {
-    "pseudo-data": "pseudo-data, which is drawn anew from a whole table",
-    "baskets": "baskets, which are published anew as a whole: the groups and levels are those of the baskets at hand",
-    "sketches": "sketches: new records need no recipe, but the same key",
-    "sanitized-baskets": "baskets with hidden rules: whether a rule is found depends on all baskets together",
-    "sanitized-table": "a table with hidden rules: whether a rule is found depends on all rows together",
-}
-"""The kinds of data of which no new record can be protected by a recipe."""
+    return _read(path)
 
 
 @public
@@ -156,14 +80,12 @@ class Recipe:
     """
 
     def __init__(self, data: Mapping[str, Any], private: Mapping[str, Any] | None = None) -> None:
-        from discreet.publish.recipes.shapes import is_private_part, is_public_part
-
-        kind = data.get("kind") if isinstance(data, Mapping) else None
-        if isinstance(kind, str) and kind in _NOT_FOR_ROWS:
-            raise InputError(f"The recipe is one of {_NOT_FOR_ROWS[kind]}.")
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT or not is_public_part(data):
+        why_not = load(WHY_NOT_FOR_ROWS)(data) if isinstance(data, Mapping) else None
+        if why_not is not None:
+            raise InputError(f"The recipe is one of {why_not}.")
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT or not _is_public_part(data):
             raise InputError(f"The recipe is not one this version can read (format {FORMAT}).")
-        if private and not is_private_part(private):
+        if private and not _is_private_part(private):
             raise InputError(f"The private part of the recipe ({PRIVATE}) is damaged.")
         self.data = dict(data)
         self.private = dict(private or {})
@@ -188,9 +110,9 @@ class Recipe:
                     raise SchemaError(f"The recipe replaces '{name}' by pseudonyms: give their key again.")
                 columns[name] = (person if role is Role.PERSON else identifier)(pseudonym=(keys or {})[name])
                 continue
-            given = self.column(entry)
-            spec = None if given.get("hierarchy") is None else spec_from_dict(given["hierarchy"])
-            ordered = None if given.get("ordered") is None else tuple(given["ordered"])
+            details = self.column(entry)
+            spec = None if details.get("hierarchy") is None else spec_from_dict(details["hierarchy"])
+            ordered = None if details.get("ordered") is None else tuple(details["ordered"])
             unique = entry.get("allow_unique") is True or name in allow_unique
             columns[name] = Column(role, spec, float(entry.get("weight", 1.0)), ordered, allow_unique=unique)
         return Schema(columns)
@@ -198,36 +120,36 @@ class Recipe:
     def column(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the recipe says of a column, the private part included."""
         hidden = self.private.get("columns", {}).get(entry["name"], {})
-        needed = [one for one in ("hierarchy", "ordered") if entry.get(one) is True]
+        needed = [key for key in ("hierarchy", "ordered") if entry.get(key) is True]
         self.require_private(entry["name"], needed, hidden)
         return {**entry, **hidden}
 
     def _types(self) -> dict[str, pa.DataType]:
         """Return the types that columns had, where the recipe says them."""
-        known = {entry["name"]: self.column(entry) for entry in self.data["columns"]}
-        return {name: type_named(given["type"]) for name, given in known.items() if "type" in given}
+        columns = {entry["name"]: self.column(entry) for entry in self.data["columns"]}
+        return {name: type_named(column["type"]) for name, column in columns.items() if "type" in column}
 
-    def require_private(self, what: str, needed: Sequence[str], held: Mapping[str, Any]) -> None:
+    def require_private(self, what: str, needed: Sequence[str], entries: Mapping[str, Any]) -> None:
         """Refuse where the private part is needed and not there."""
-        lacking = [one for one in needed if held.get(one) is None]
+        lacking = [key for key in needed if entries.get(key) is None]
         if lacking:
-            shown = {"ordered": "order"}.get(lacking[0], lacking[0])
+            noun = {"ordered": "order"}.get(lacking[0], lacking[0])
             raise InputError(
-                f"release.json alone does not hold the {shown} of '{what}', of which the published cells do not show "
+                f"release.json alone does not hold the {noun} of '{what}', of which the published cells do not show "
                 f"everything: the private part of the recipe ({PRIVATE}) is needed too."
             )
 
     @property
     def max_suppressed(self) -> float:
         """The share of rows that the recipe's release was allowed to leave out."""
-        given = self.data.get("parameters", {})
-        start = given.get("start")
-        value = (start if isinstance(start, Mapping) else given).get("max_suppressed", 0.0)
+        parameters = self.data.get("parameters", {})
+        start = parameters.get("start")
+        value = (start if isinstance(start, Mapping) else parameters).get("max_suppressed", 0.0)
         return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
 
     @reads("The guarantee of the recipe")
     def guarantee(self, population: Table | None = None) -> Guarantee:
-        """Return what the recipe's release promised; a k-map promise needs its population again."""
+        """Return what the recipe's release guaranteed; a k-map guarantee needs its population again."""
         from discreet.guarantees import guarantee_from_dict
 
         return guarantee_from_dict(self.data["guarantee"], population=population)
@@ -249,7 +171,7 @@ class Recipe:
         """Protect new rows as the recipe's release protected the old, and judge the result afresh.
 
         A new row goes to the smallest published cell that holds it (with the private part: to the group that would
-        have taken it). A row that no cell holds, or whose class would break the promise, is a misfit.
+        have taken it). A row that no cell holds, or whose class would break the guarantee, is a misfit.
 
         Parameters
         ----------
@@ -257,9 +179,9 @@ class Recipe:
             The new rows.
         released
             The rows released before, as a frame. The release then holds the old and the new rows together, and the
-            promise is judged for all of them.
+            guarantee is judged for all of them.
         joined_known
-            Whether others can know that a person is among the new rows. If so, the new rows keep the promise by
+            Whether others can know that a person is among the new rows. If so, the new rows keep the guarantee by
             themselves as well, so that taking the old release from the new one isolates nobody. If not, old and new
             rows of a class count together. Only looked at where ``released`` is given.
         misfits
@@ -270,7 +192,7 @@ class Recipe:
         keys
             The keys of pseudonyms, by column.
         population
-            The population of a k-map promise.
+            The population of a k-map guarantee.
         allow_unique
             Columns to be published as they are although they single out many of the new rows, beside those that the
             recipe allows.
@@ -298,39 +220,103 @@ def _read(path: Path) -> Any:
         raise InputError(f"'{path}' cannot be read as a recipe.") from None
 
 
-def _shown(table: Table, cells: Mapping[str, Replacement] | None) -> dict[str, list[str | None]]:
-    """Return the distinct published cells of each quasi-identifier: those of groups, or the column's own values."""
-    if cells is None:
-        return {name: labels.texts(table.encoded[name].values).to_pylist() for name in table.schema.quasi}
-    return {
-        name: labels.texts(cell.labels.take(pa.array(np.unique(cell.index)))).to_pylist()
-        for name, cell in cells.items()
-    }
+def _is_public_part(data: Mapping[str, Any]) -> bool:
+    """Return whether the public part of a recipe is whole."""
+    columns = data.get("columns")
+    if not isinstance(columns, list) or not columns or not all(map(_is_column, columns)):
+        return False
+    if not isinstance(data.get("guarantee"), Mapping) or not isinstance(data.get("parameters", {}), Mapping):
+        return False
+    names = [column["name"] for column in columns]
+    quasi = [column["name"] for column in columns if column["role"] == "quasi"]
+    if len(set(names)) < len(names):
+        return False
+    if "levels" in data:
+        levels = data["levels"]
+        return isinstance(levels, Mapping) and all(
+            name in quasi and (level == TOP or _is_count(level)) for name, level in levels.items()
+        )
+    return data.get("private") is True if "cells" not in data else _are_cells(data["cells"], set(quasi))
 
 
-def _distinct_cells(cells: Mapping[str, Replacement]) -> dict[str, dict[str, Any]]:
-    """Return the distinct published cells in an order that follows from them alone."""
-    texts = {name: labels.texts(cell.labels).to_pylist() for name, cell in cells.items()}
-    rows = {
-        tuple(texts[name][at] for name, at in zip(cells, places, strict=True))
-        for places in zip(*(cell.index.tolist() for cell in cells.values()), strict=True)
-    }
-    ordered = sorted(rows, key=lambda row: [(one is not None, one or "") for one in row])
-    plain: dict[str, dict[str, Any]] = {}
-    for number, (name, cell) in enumerate(cells.items()):
-        used = sorted({row[number] for row in ordered}, key=lambda one: (one is not None, one or ""))
-        places = {one: place for place, one in enumerate(used)}
-        plain[name] = {
-            "labels": used,
-            "index": [places[row[number]] for row in ordered],
-            "type": str(cell.labels.type),
-        }
-    return plain
+def _is_private_part(data: object) -> bool:
+    """Return whether the private part of a recipe is whole."""
+    if not isinstance(data, Mapping):
+        return False
+    hidden = data.get("columns", {})
+    if not isinstance(hidden, Mapping) or not all(map(_is_hidden, hidden.values())):
+        return False
+    if "boxes" not in data and "cells" not in data:
+        return True
+    boxes = data.get("boxes")
+    if not isinstance(boxes, Mapping) or not all(map(_is_box, boxes.values())):
+        return False
+    groups = {len(box["index"]) for box in boxes.values()}
+    cells = data.get("cells")
+    if not _are_cells(cells, set(boxes)) or not isinstance(cells, Mapping):
+        return False
+    return len(groups | {len(cell["index"]) for cell in cells.values()}) == 1
 
 
-def _plain(replacement: Replacement) -> dict[str, Any]:
-    return {
-        "labels": labels.texts(replacement.labels).to_pylist(),
-        "index": replacement.index.tolist(),
-        "type": str(replacement.labels.type),
-    }
+def _is_column(column: object) -> bool:
+    if not isinstance(column, Mapping):
+        return False
+    hierarchy, ordered, weight = (column.get(name) for name in ("hierarchy", "ordered", "weight"))
+    return (
+        isinstance(column.get("name"), str)
+        and isinstance(column.get("role"), str)
+        and column["role"] in _ROLES
+        and isinstance(column.get("type", ""), str)
+        and (hierarchy in (None, True) or isinstance(hierarchy, Mapping))
+        and ordered in (None, True)
+        and (weight is None or (isinstance(weight, int | float) and 0 < weight < 1e300))
+    )
+
+
+def _is_hidden(column: object) -> bool:
+    if not isinstance(column, Mapping):
+        return False
+    ordered = column.get("ordered")
+    is_list = isinstance(ordered, list) and all(isinstance(value, str | int | float) for value in ordered)
+    typed = isinstance(column.get("type", ""), str)
+    return typed and isinstance(column.get("hierarchy", {}), Mapping) and (ordered is None or is_list)
+
+
+def _are_cells(cells: object, quasi: set[str]) -> bool:
+    if not isinstance(cells, Mapping) or set(cells) != quasi or not cells:
+        return False
+    typed = all(_is_labeled(cell) and isinstance(cell.get("type"), str) for cell in cells.values())
+    return typed and len({len(cell["index"]) for cell in cells.values()}) == 1
+
+
+def _is_box(box: object) -> bool:
+    if not isinstance(box, Mapping) or "branches" not in box:
+        return _is_labeled(box)
+    branches = box["branches"]
+    return (
+        isinstance(branches, list)
+        and all(isinstance(branch, list) and branch and all(map(_is_label, branch)) for branch in branches)
+        and _is_index(box.get("index"), len(branches))
+    )
+
+
+def _is_labeled(box: object) -> bool:
+    if not isinstance(box, Mapping) or not isinstance(box.get("labels"), list):
+        return False
+    return all(map(_is_label, box["labels"])) and _is_index(box.get("index"), len(box["labels"]))
+
+
+def _is_index(index: object, n: int) -> bool:
+    return (
+        isinstance(index, list)
+        and len(index) > 0
+        and all(_is_count(number) and number < n for number in index)
+    )
+
+
+def _is_label(label: object) -> bool:
+    return label is None or isinstance(label, str)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31

@@ -16,7 +16,7 @@ from discreet.core.hierarchy.bound import Hierarchy, type_named
 from discreet.core.hierarchy.specs import Cuts, Flat, Intervals, Masked, Rows, spec_from_dict
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.core.schema import DROPPED, Role
-from discreet.core.tables.labels import STAR, interval, kind_of, text
+from discreet.core.tables.labels import STAR, interval, text, value_kind
 from discreet.publish.recipes.dialects import (
     DIALECTS,
     DIGITS,
@@ -29,8 +29,8 @@ from discreet.publish.recipes.dialects import (
     literal,
     quoted,
 )
-from discreet.publish.recipes.published import TOP
 from discreet.publish.recipes.recipe import Recipe
+from discreet.publish.recipes.recipe_parts import TOP
 
 _LONG_AGO, _MONDAY = dt.date(1, 1, 1), dt.date(1969, 12, 29)
 
@@ -44,7 +44,7 @@ def statement(
     a release keeps as pseudonyms, since no key is in a recipe. A value that a tree does not know becomes the root, and
     so does a code longer than its mask. Where a column of whole numbers meets a number between two of them, its
     interval is half-open, as `Recipe.apply` writes it.
-    The statement generalizes; it suppresses no row and judges no promise.
+    The statement generalizes; it suppresses no row and judges no guarantee.
 
     Parameters
     ----------
@@ -68,18 +68,18 @@ def statement(
     """
     require("statement", "table", table, InstanceOf((str,), "the name of a table"))
     require("statement", "dialect", dialect, OneOf(tuple(DIALECTS)))
-    known = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
-    if "levels" not in known.data:
+    parsed = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
+    if "levels" not in parsed.data:
         raise InputError(
             "The recipe holds boxes, not levels of whole columns, and boxes are no plain SQL: "
             "they are applied with `discreet apply`."
         )
-    kept = [known.column(entry) for entry in known.data["columns"] if Role(entry["role"]) not in DROPPED]
-    plan = DIALECTS[dialect](table, [entry["name"] for entry in kept])
-    cells = [_cell(plan, entry, known) for entry in kept]
+    entries = [parsed.column(entry) for entry in parsed.data["columns"] if Role(entry["role"]) not in DROPPED]
+    plan = DIALECTS[dialect](table, [entry["name"] for entry in entries])
+    cells = [_cell(plan, entry, parsed) for entry in entries]
     listed = ",\n  ".join(
         quoted(entry["name"]) if cell is None else f"{cell} AS {quoted(entry['name'])}"
-        for entry, cell in zip(kept, cells, strict=True)
+        for entry, cell in zip(entries, cells, strict=True)
     )
     return f"SELECT\n  {listed}\nFROM {plan.source()}"
 
@@ -117,12 +117,12 @@ def _cleaned(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None
     return f"CASE WHEN {plan.is_nan(column)} THEN NULL ELSE {column} + 0 END"
 
 
-def _spec(plain: Mapping[str, Any] | None) -> Any:
-    if plain is None:
+def _spec(spec: Mapping[str, Any] | None) -> Any:
+    if spec is None:
         return Flat()
-    if "kind" in plain:
-        return spec_from_dict(plain)
-    tree = Hierarchy.from_dict(plain)
+    if "kind" in spec:
+        return spec_from_dict(spec)
+    tree = Hierarchy.from_dict(spec)
     levels = zip(tree.levels, tree.labels, strict=True)
     return Rows(tuple(tuple(str(labels[node]) for node in nodes[1:]) for nodes, labels in levels))
 
@@ -132,7 +132,7 @@ class _Column:
 
     def __init__(self, plan: Ansi, name: str, type_: pa.DataType) -> None:
         self.plan, self.name, self.type = plan, name, type_
-        self.kind = kind_of(type_)
+        self.kind = value_kind(type_)
         self.is_float = pa.types.is_floating(type_)
         self.is_discrete = pa.types.is_integer(type_) or pa.types.is_date(type_)
         self.is_integer = pa.types.is_integer(type_)
@@ -152,11 +152,11 @@ class _Column:
         if self.kind != kind:
             raise self.refused(f"its intervals need {kind}s, and its type is {self.type}")
 
-    def or_broken(self, whole: str, broken: str) -> str:
+    def or_broken(self, integral: str, broken: str) -> str:
         """Write a cell of whole numbers, and the one of a number between two of them, which the next rows may hold."""
-        if not self.is_integer or whole == broken:
-            return whole
-        return f"CASE WHEN {self.value} <> FLOOR({self.value}) THEN {broken} ELSE {whole} END"
+        if not self.is_integer or integral == broken:
+            return integral
+        return f"CASE WHEN {self.value} <> FLOOR({self.value}) THEN {broken} ELSE {integral} END"
 
     def bound(self, point: Any) -> str:
         """Write a number or a date that values are compared with."""
@@ -201,10 +201,10 @@ def _numbers(column: _Column, spec: Intervals, unit: str, step: Any) -> str:
     plan, width = column.plan, Fraction(step)
     origin = Fraction(text(spec.origin)) % width
     bottom, top = (None if end is None else Fraction(text(end)) for end in (spec.bottom, spec.top))
-    constants = [one for one in (origin, width, bottom, top) if one is not None]
-    scales = [decimals(one) for one in constants]
+    constants = [constant for constant in (origin, width, bottom, top) if constant is not None]
+    scales = [decimals(constant) for constant in constants]
     scale = max([*scales, column.type.scale if pa.types.is_decimal(column.type) else 0])
-    if max(len(str(math.floor(abs(one)))) for one in constants) + scale > DIGITS:
+    if max(len(str(math.floor(abs(constant)))) for constant in constants) + scale > DIGITS:
         raise column.refused("its intervals have too many digits")
     number = plan.step(f"CAST({column.value} AS DECIMAL({DIGITS}, {scale}))")
     wide = exact(width)
@@ -226,9 +226,9 @@ def _numbers(column: _Column, spec: Intervals, unit: str, step: Any) -> str:
 def _dates(column: _Column, spec: Intervals, unit: str, width: int) -> str:
     """Write intervals of dates: months counted from year 0, days from year 1."""
     plan, day = column.plan, f"CAST({column.value} AS DATE)"
-    given = _point(spec.origin).date() if isinstance(spec.origin, str) else None
+    start = _point(spec.origin).date() if isinstance(spec.origin, str) else None
     if unit == "M":
-        origin = 0 if given is None else given.year * 12 + given.month - 1
+        origin = 0 if start is None else start.year * 12 + start.month - 1
         month = plan.step(f"EXTRACT(YEAR FROM {day}) * 12 + EXTRACT(MONTH FROM {day}) - 1")
         low = plan.step(f"{month} - MOD({month} + {-origin % width}, {width})")
         first, last, high = (
@@ -237,7 +237,7 @@ def _dates(column: _Column, spec: Intervals, unit: str, width: int) -> str:
             plan.first_day(f"{low} + {width}"),
         )
     else:
-        origin = ((given or _MONDAY) - _LONG_AGO).days
+        origin = ((start or _MONDAY) - _LONG_AGO).days
         past = plan.step(f"MOD({plan.day_number(day)} + {-origin % width}, {width})")
         first, last, high = (
             f"CAST(CAST({day} {shift} * INTERVAL '1' DAY AS DATE) AS {plan.varchar})"
@@ -277,8 +277,8 @@ def _between(low: Any, high: Any, discrete: bool) -> str:
     if isinstance(low, dt.datetime):
         midnight = low.time() == high.time() == dt.time()
         return interval(low, high - dt.timedelta(days=1)) if midnight else interval(low, high, closed="left")
-    whole = float(low).is_integer() and float(high).is_integer()
-    return interval(int(low), int(high) - 1) if whole else interval(low, high, closed="left")
+    integral = float(low).is_integer() and float(high).is_integer()
+    return interval(int(low), int(high) - 1) if integral else interval(low, high, closed="left")
 
 
 def _masks(column: _Column, spec: Masked, level: int) -> str:
@@ -287,13 +287,13 @@ def _masks(column: _Column, spec: Masked, level: int) -> str:
         raise column.refused("its masks have no width")
     plan, longest = column.plan, spec.width
     code = column.value if column.kind == "text" else plan.step(column.text(column.value))
-    stars, seen = literal(spec.char * level), longest - level
-    shown = f"SUBSTRING({code} FROM 1 FOR {seen}) || {stars}"
+    stars, n_visible = literal(spec.char * level), longest - level
+    masked = f"SUBSTRING({code} FROM 1 FOR {n_visible}) || {stars}"
     if spec.from_ == "left":
-        shown = f"{stars} || SUBSTRING({code} FROM CHAR_LENGTH({code}) - {seen} + 1)"
+        masked = f"{stars} || SUBSTRING({code} FROM CHAR_LENGTH({code}) - {n_visible} + 1)"
     return (
         f"CASE WHEN CHAR_LENGTH({code}) > {longest} THEN {literal(STAR)} "
-        f"WHEN CHAR_LENGTH({code}) < {seen} THEN {code} ELSE {shown} END"
+        f"WHEN CHAR_LENGTH({code}) < {n_visible} THEN {code} ELSE {masked} END"
     )
 
 
@@ -310,7 +310,9 @@ def _rows(column: _Column, spec: Rows, level: int) -> str:
 
 def _height(spec: Masked) -> float:
     """Return the level of a mask's root, as far as the specification says it."""
-    masks = [one for one in (spec.levels, None if spec.width is None else spec.width - 1) if one is not None]
+    masks = [
+        label for label in (spec.levels, None if spec.width is None else spec.width - 1) if label is not None
+    ]
     return min(masks) + 1 if masks else math.inf
 
 

@@ -91,13 +91,15 @@ def rounded(record: Mapping[object, float], key: bytes | str, sketch: list[float
     ([-0.2, -0.2, -0.2, -0.2, -1.4, 0.2], [0.0, 0.0, 0.0, -0.5, -1.5, 0.0])
     """
     secret = master(key)
-    held = {name: value for name, value in zip(record, _checked(_values(record)), strict=True) if value}
-    unit = grid(held.values())
+    values = {name: value for name, value in zip(record, _checked(_values(record)), strict=True) if value}
+    unit = grid(values.values())
     if unit is None:
         return sketch
-    words = (struct.unpack("<Q", struct.pack("<d", value))[0] for value in held.values())
-    own = sum(_mixed(point(secret, name) ^ _mixed(word)) for name, word in zip(held, words, strict=True))
-    chances = ((_mixed((own + salt(secret, j)) & _WORD) >> 11) * 2.0**-53 for j in range(len(sketch)))
+    words = (struct.unpack("<Q", struct.pack("<d", value))[0] for value in values.values())
+    identity = sum(
+        _mixed(point(secret, name) ^ _mixed(word)) for name, word in zip(values, words, strict=True)
+    )
+    chances = ((_mixed((identity + salt(secret, j)) & _WORD) >> 11) * 2.0**-53 for j in range(len(sketch)))
     return [math.floor(sum_ / unit + chance) * unit for sum_, chance in zip(sketch, chances, strict=True)]
 
 

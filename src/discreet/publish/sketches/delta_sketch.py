@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import InfeasibleError
-from discreet.core.params import POSITIVE, Constraints, InstanceOf, check_parameters
-from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
-from discreet.core.sketches import SHORT_KEY
+from discreet.core.params import POSITIVE, Constraints, InstanceOf
+from discreet.core.release import Release
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
-from discreet.publish.recipes.recipe import FORMAT
+from discreet.publish.recipes.recipe_parts import recipe_header
 from discreet.publish.sketches import client as sketch_client
-from discreet.publish.sketches.family import SketchFamily
+from discreet.publish.sketches.publisher import SketchPublisher
 
 _UNIT = 2.0**-53
 
 
 @public
 @dataclass(frozen=True)
-class DeltaSketch:
+class DeltaSketch(SketchPublisher):
     """Publish every record as the longest sketch that keeps δ-anonymity; suppress it where there is none.
 
     The longest admissible sketch has ⌊(‖X‖² − max x²)/δ⌋ components, or as many as the family has. A record with less
@@ -53,6 +50,7 @@ class DeltaSketch:
 
     Examples
     --------
+    >>> from discreet.publish import SketchFamily
     >>> method = DeltaSketch(0.5, family=SketchFamily("shared key", components=100))
     >>> release = method.release([{"tea": 1, "milk": 1, "bread": 1}, {"tea": 1}, {"tea": 3, "milk": 1, "bread": 1}])
     >>> release
@@ -62,61 +60,36 @@ class DeltaSketch:
     """
 
     delta: float | DeltaAnonymity
-    family: SketchFamily = field(kw_only=True)
-    random_state: RandomState = field(default=None, kw_only=True)
 
     constraints: ClassVar[Constraints] = {
         "delta": (POSITIVE, InstanceOf((DeltaAnonymity,), "a DeltaAnonymity")),
-        "family": InstanceOf((SketchFamily,), "a SketchFamily"),
-        "random_state": RANDOM_STATE,
+        **SketchPublisher.constraints,
     }
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_parameters(self)
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
         """Publish records, in any form that :meth:`SketchFamily.sketch` takes."""
         records = SparseRows.of(rows, names=names)
         lengths = self.lengths(records)
-        kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(lengths))
-        if len(records) and not kept.size:
-            raise InfeasibleError(
-                f"Each of the {len(records)} records would be suppressed; take a smaller delta, or records of more "
-                "than one item."
-            )
-        evidence = Evidence(
-            n_rows=len(records),
-            suppressed=len(records) - kept.size,
-            arrays=self.kept_of(records, kept),
-            details={
-                "capped": int((lengths == self.family.components).sum()),
-                SHORT_KEY: self.family.has_short_key,
-            },
-            order=kept,
+        order = self._order(lengths, "take a smaller delta, or records of more than one item")
+        arrays = self.evidence_of(records, order)
+        return self._published(
+            records, lengths, order, arrays=arrays, details={}, parameters=self.recipe["parameters"]
         )
-        sketches = self.family.publish(records.take(kept), lengths=lengths[kept])
-        return Release(sketches, self.guarantee, evidence, self.recipe, kind="sketches", original=records)
 
     @property
     def guarantee(self) -> DeltaAnonymity:
-        """The promise that sketches of these lengths, or of shorter ones, keep."""
+        """What sketches of these lengths, or of shorter ones, keep."""
         return self.delta if isinstance(self.delta, DeltaAnonymity) else DeltaAnonymity(self.delta)
 
     @property
     def recipe(self) -> dict[str, Any]:
         """What may be published about how lengths are found."""
-        return {
-            "format": FORMAT,
-            "method": type(self).__name__,
-            "parameters": {"delta": float(self.guarantee.delta), "components": int(self.family.components)},
-            "guarantee": self.guarantee.to_dict(),
-            "seed": seed_of(self.random_state),
-        }
+        parameters = {"delta": float(self.guarantee.delta), "components": int(self.family.components)}
+        return recipe_header(self, parameters)
 
-    def kept_of(self, records: SparseRows, kept: IntArray) -> dict[str, FloatArray]:
-        """Return what the promise is judged by, for the records that are published."""
-        return {SPARE: records.spare[kept]}
+    def evidence_of(self, records: SparseRows, published: IntArray) -> dict[str, FloatArray]:
+        """Return what the guarantee is judged by, for the records that are published."""
+        return {SPARE: records.spare[published]}
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> IntArray:
         """Return the length of the longest admissible sketch of every record; 0 where it is suppressed."""
@@ -132,16 +105,16 @@ class DeltaSketch:
 
     def _settle(self, records: SparseRows, doubtful: IntArray, lengths: IntArray) -> None:
         """Compute the lengths that rounding leaves in doubt; records of equal values once for each kind."""
-        known: dict[tuple[float, int], int] = {}
+        computed: dict[tuple[float, int], int] = {}
         for row in doubtful.tolist():
             first, stop = int(records.indptr[row]), int(records.indptr[row + 1])
             values = (
                 [1.0] * (stop - first) if records.weights is None else records.weights[first:stop].tolist()
             )
             alike = (abs(values[0]), len(values)) if min(values) == max(values) else None
-            found = known.get(alike) if alike else None
-            if found is None:
-                found = sketch_client.longest(values, self.guarantee.delta, self.family.components)
+            length = computed.get(alike) if alike else None
+            if length is None:
+                length = sketch_client.longest(values, self.guarantee.delta, self.family.components)
                 if alike:
-                    known[alike] = found
-            lengths[row] = found
+                    computed[alike] = length
+            lengths[row] = length

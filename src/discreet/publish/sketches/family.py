@@ -167,9 +167,9 @@ class SketchFamily:
 
     def _lengths(self, lengths: int | IntArray | None, n: int) -> IntArray:
         if lengths is None or isinstance(lengths, int | np.integer):
-            wanted = self.components if lengths is None else lengths
-            require(self, "lengths", wanted, IntIn(0, self.components))
-            return np.full(n, wanted, np.int64)
+            length = self.components if lengths is None else lengths
+            require(self, "lengths", length, IntIn(0, self.components))
+            return np.full(n, length, np.int64)
         chosen = np.asarray(lengths)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size != n:
             raise InputError(f"'lengths' must be a whole number for each of the {n} records.")

@@ -12,16 +12,13 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.guarantee import TOLERANCE, Guarantee
-from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
-from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator, seed_of
-from discreet.core.sketches import SHORT_KEY
+from discreet.core.params import NONE, Constraints, IntIn, OneOf, require
+from discreet.core.release import Release
 from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees import AllOf, DeltaAnonymity
 from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
-from discreet.publish.recipes.recipe import FORMAT
 from discreet.publish.sketches.delta_sketch import DeltaSketch
-from discreet.publish.sketches.family import SketchFamily
+from discreet.publish.sketches.publisher import SketchPublisher
 
 if TYPE_CHECKING:
     from discreet.kernels.sketches.exact_neighbors import Compressed
@@ -56,18 +53,18 @@ class _KVarianceGuarantee:
 
 
 def _parts(guarantee: object) -> tuple[object, ...]:
-    """Return the promises of a conjunction, or the one."""
+    """Return the parts of a conjunction, or the guarantee itself."""
     return guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
 
 
 @public
 @dataclass(frozen=True)
-class KVarianceSketch:
+class KVarianceSketch(SketchPublisher):
     """Publish every record as a sketch, so short that it is indistinguishable from those of its k nearest neighbors.
 
     A pair of neighbors X and Y may share at most c = V/(‖X‖‖Y‖ − |X·Y|)² components, where V = ‖X‖²‖Y‖² − (X·Y)² is
     the paper's variance of one component. On values that are not negative the exact variance is never smaller, so the
-    promise holds all the more, and c = (1 + cos)/(1 − cos) is at least 1: no record is ever suppressed. On negative
+    guarantee holds all the more, and c = (1 + cos)/(1 − cos) is at least 1: no record is ever suppressed. On negative
     values the paper's V is no lower bound. A pair with a record that has one takes the exact variance, and where even a
     single component would reveal too much, one of the two is suppressed. Parallel records have no cap.
 
@@ -80,11 +77,11 @@ class KVarianceSketch:
     at the pairs in which it is the neighbor too, so that every pair is kept at any time and nothing is to be repaired.
 
     Neighbors are exact up to ``partition`` records. More are cut into partitions of like records, and neighbors are
-    looked for inside each: a stand-in for the true ones, which the evidence and the recipe say. The promise is then
+    looked for inside each: a stand-in for the true ones, which the evidence and the recipe say. The guarantee is then
     about these.
 
     k-variance lets a record whose neighbors are all short keep a long sketch, from which its values can be read.
-    A `DeltaAnonymity` beside it bounds the length of each by its own values too, and both promises are kept.
+    A `DeltaAnonymity` beside it bounds the length of each by its own values too, and both guarantees are kept.
 
     Parameters
     ----------
@@ -114,7 +111,7 @@ class KVarianceSketch:
     >>> sorted(release.data.lengths.tolist())
     [2, 9, 100]
 
-    Both promises, by a family that is shared:
+    Both guarantees, by a family that is shared:
 
     >>> both = KVarianceSketch(KVariance(1) & DeltaAnonymity(0.25), family=method.family)
     >>> both.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}]).guarantee
@@ -122,28 +119,25 @@ class KVarianceSketch:
     """
 
     k: int | KVariance | AllOf
-    family: SketchFamily = field(kw_only=True)
     partition: int | None = field(default=PARTITION, kw_only=True)
     gap: Gap | None = field(default=None, kw_only=True)
-    random_state: RandomState = field(default=None, kw_only=True)
 
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), _KVarianceGuarantee()),
-        "family": InstanceOf((SketchFamily,), "a SketchFamily"),
+        **SketchPublisher.constraints,
         "partition": (IntIn(2), NONE),
         "gap": (OneOf(("whole", "root")), NONE),
-        "random_state": RANDOM_STATE,
     }
 
     def __post_init__(self) -> None:
         """Check the parameters; a guarantee has its own gap."""
-        check_parameters(self)
+        super().__post_init__()
         if isinstance(self.k, Guarantee):
             require(self, "gap", self.gap, NONE, OneOf((self._variance.gap,)))
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise: k-variance, alone or with δ-anonymity."""
+        """What is kept: k-variance, alone or with δ-anonymity."""
         return self.k if isinstance(self.k, Guarantee) else KVariance(int(self.k), self.gap or "whole")
 
     @property
@@ -153,53 +147,40 @@ class KVarianceSketch:
     @property
     def _alone(self) -> DeltaSketch | None:
         """What bounds each record's length by its own values."""
-        found = [part for part in _parts(self.guarantee) if isinstance(part, DeltaAnonymity)]
-        return DeltaSketch(found[0], family=self.family) if found else None
+        parts = [part for part in _parts(self.guarantee) if isinstance(part, DeltaAnonymity)]
+        return DeltaSketch(parts[0], family=self.family) if parts else None
 
     def release(self, rows: Any, *, names: Iterable[Any] | None = None) -> Release:
         """Publish records, in any form that :meth:`SketchFamily.sketch` takes; none may be all zeros."""
         records = SparseRows.of(rows, names=names)
-        found, alone, variance = self.lengths(records), self._alone, self._variance
-        kept = generator(self.random_state, owner=self).permutation(np.flatnonzero(found.lengths))
-        if not kept.size:
-            raise InfeasibleError(
-                f"Each of the {len(records)} records would be suppressed; lower the level, or use other values."
-            )
-        evidence = Evidence(
-            n_rows=len(records),
-            suppressed=len(records) - kept.size,
+        longest, alone, variance = self.lengths(records), self._alone, self._variance
+        order = self._order(longest.lengths, "lower the level, or use other values")
+        neighbors = "exact" if longest.partitions == 1 else "inside partitions"
+        return self._published(
+            records,
+            longest.lengths,
+            order,
             arrays={
-                NEIGHBORS: found.neighbors,
-                CAPS: found.caps,
-                **({} if alone is None else alone.kept_of(records, kept)),
+                NEIGHBORS: longest.neighbors,
+                CAPS: longest.caps,
+                **({} if alone is None else alone.evidence_of(records, order)),
             },
             details={
                 GAP: variance.gap,
-                "neighbors": "exact" if found.partitions == 1 else "inside partitions",
-                "partitions": found.partitions,
-                "passes": found.passes,
-                "pairs by the exact variance": found.exact_pairs,
-                "capped": int((found.lengths == self.family.components).sum()),
-                SHORT_KEY: self.family.has_short_key,
+                "neighbors": neighbors,
+                "partitions": longest.partitions,
+                "passes": longest.passes,
+                "pairs by the exact variance": longest.exact_pairs,
             },
-            order=kept,
-        )
-        recipe = {
-            "format": FORMAT,
-            "method": type(self).__name__,
-            "parameters": {
+            parameters={
                 "k": variance.k,
                 "gap": variance.gap,
                 "components": int(self.family.components),
-                "neighbors": evidence.details["neighbors"],
-                "partitions": found.partitions,
+                "neighbors": neighbors,
+                "partitions": longest.partitions,
                 **({} if alone is None else {"within": alone.recipe["parameters"]}),
             },
-            "guarantee": self.guarantee.to_dict(),
-            "seed": seed_of(self.random_state),
-        }
-        sketches = self.family.publish(records.take(kept), lengths=found.lengths[kept])
-        return Release(sketches, self.guarantee, evidence, recipe, kind="sketches", original=records)
+        )
 
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
         """Find the neighbors and the longest lengths, without making the sketches."""
@@ -253,6 +234,6 @@ def _signed(records: SparseRows) -> BoolArray:
     """Return for every record whether it holds a negative value."""
     if records.weights is None or not (records.weights < 0).any():
         return np.zeros(len(records), np.bool_)
-    found = np.zeros(len(records), np.int64)
-    np.add.at(found, np.repeat(np.arange(len(records)), records.lengths), records.weights < 0)
-    return np.asarray(found > 0)
+    n_negative = np.zeros(len(records), np.int64)
+    np.add.at(n_negative, np.repeat(np.arange(len(records)), records.lengths), records.weights < 0)
+    return np.asarray(n_negative > 0)

@@ -1,4 +1,4 @@
-"""Segments that read alike: groups with the same labels are one class, which must keep the promise as well."""
+"""Segments that read alike: groups with the same labels are one class, which must keep the guarantee as well."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from discreet.kernels.tables.grouping import distinct, pack
 from discreet.publish.tables.boxes import Segments
 
 Judge = Callable[[Segments], BoolArray]
-"""Returns which segments keep the promise."""
-Shown = Callable[[Segments], Sequence[Replacement]]
+"""Returns which segments keep the guarantee."""
+Labels = Callable[[Segments], Sequence[Replacement]]
 """Returns what segments show in each column."""
 
 
-def rejoined(segments: Segments, cuts: Sequence[tuple[int, int]], shown: Shown, judge: Judge) -> Segments:
-    """Take back the last cuts of segments that break the promise together with those that read alike.
+def rejoined(
+    segments: Segments, cuts: Sequence[tuple[int, int]], labels_of: Labels, judge: Judge
+) -> Segments:
+    """Take back the last cuts of segments that break the guarantee together with those that read alike.
 
     A guarantee may hold for two groups and not for their union. ``cuts`` are the ranges that were cut; the whole table
     is one of them, so that there is an end.
     """
     ranges = np.array(sorted(cuts, key=lambda cut: cut[1] - cut[0]), np.int64).reshape(-1, 2)
     while segments.low.size > 1:
-        class_of = _classes(shown(segments))
+        class_of = _classes(labels_of(segments))
         failing = ~judge(_as_classes(segments, class_of))[class_of]
         if not failing.any():
             break
@@ -33,12 +35,12 @@ def rejoined(segments: Segments, cuts: Sequence[tuple[int, int]], shown: Shown, 
     return segments
 
 
-def _classes(shown: Sequence[Replacement]) -> IntArray:
+def _classes(labels: Sequence[Replacement]) -> IntArray:
     """Return the class of each segment: those with the same labels in all columns are one."""
     columns = []
-    for one in shown:
-        found = one.labels.dictionary_encode(null_encoding="encode")
-        columns.append(np.asarray(found.indices, np.int64)[one.index])
+    for column in labels:
+        encoded = column.labels.dictionary_encode(null_encoding="encode")
+        columns.append(np.asarray(encoded.indices, np.int64)[column.index])
     _, class_of, _ = distinct(pack(columns, [int(column.max()) + 1 for column in columns]))
     return class_of.astype(np.int64)
 

@@ -14,26 +14,26 @@ from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, SchemaError
-from discreet.core.params import BOOL, NONE, Constraints, InstanceOf, IntIn, check_parameters, require
+from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator
+from discreet.core.rng import generator
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.publication import publishable
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
-from discreet.guarantees import DistinctDiversity, Guarantee, PrivacyDegree
+from discreet.guarantees import DistinctDiversity, PrivacyDegree
 from discreet.guarantees.per_unit import refuse_units
 from discreet.kernels.ragged import bounds
 from discreet.measure.tables.singling_out import refuse_singling_out
-from discreet.publish.baskets.grouping import ITEM_NAMES, SplitBaskets, publish_groups, split_baskets
-from discreet.publish.recipes.recipe import recipe_of
+from discreet.publish.baskets.grouping import ITEM_NAMES, BasketPublisher, SplitBaskets
+from discreet.publish.recipes.recipe_parts import recipe_of
 
 
 @public
 @dataclass(repr=False, eq=False)
-class Anatomy:
+class Anatomy(BasketPublisher):
     """Put rows or baskets into groups of l that share no sensitive value, and publish those values as counts per group.
 
     Groups are drawn from the largest buckets of like sensitive values, whatever their other values are; the few rows
@@ -76,63 +76,55 @@ class Anatomy:
     l: int | PrivacyDegree | DistinctDiversity  # noqa: E741  # the published letter
     _: KW_ONLY
     sensitive: Sequence[Any] | None = None
-    keep_empty: bool = False
-    random_state: RandomState = None
 
+    letter: ClassVar[str] = "l"
     constraints: ClassVar[Constraints] = {
         "l": (
             IntIn(1),
             InstanceOf((PrivacyDegree, DistinctDiversity), "a PrivacyDegree or DistinctDiversity"),
         ),
+        **BasketPublisher.constraints,
         "sensitive": (NONE, ITEM_NAMES),
-        "keep_empty": BOOL,
-        "random_state": RANDOM_STATE,
     }
-
-    @property
-    def guarantee(self) -> PrivacyDegree | DistinctDiversity:
-        """What every group keeps."""
-        return self.l if isinstance(self.l, Guarantee) else PrivacyDegree(self.l)
 
     @property
     def _size(self) -> int:
         """The size of a group."""
-        kept = self.guarantee
-        return kept.p if isinstance(kept, PrivacyDegree) else kept.l
+        guarantee = self.guarantee
+        return int(guarantee.p if isinstance(guarantee, PrivacyDegree) else guarantee.l)
 
     def release(self, data: Table | Baskets) -> Release:
         """Group a table's rows, or baskets, and publish the groups."""
         check_parameters(self)
         require(self, "data", data, InstanceOf((Table, Baskets), "a Table or Baskets"))
         rng = generator(self.random_state, owner=self)
-        if isinstance(data, Table):
-            refuse_units(self, data)
-        return self._baskets(data, rng) if isinstance(data, Baskets) else self._table(data, rng)
+        if isinstance(data, Baskets):
+            return self._published(data, rng)
+        refuse_units(self, data)
+        return self._table(data, rng)
 
-    def _baskets(self, baskets: Baskets, rng: np.random.Generator) -> Release:
-        parts = split_baskets(self, baskets, degree="l")
-        group = self.groups(parts, rng)
-        return publish_groups(self, parts, group, rng, parameters={"l": self._size}, details={})
+    def _grouped(self, parts: SplitBaskets, rng: np.random.Generator) -> tuple[CodeArray, dict[str, object]]:
+        return self.groups(parts, rng), {}
 
     def groups(self, parts: SplitBaskets, rng: np.random.Generator) -> CodeArray:
         """Return the group of each basket; a bucket holds the baskets with the same sensitive items."""
         from discreet.kernels.tables.anatomy_groups import anatomy_groups
 
-        held, n = parts.held, len(parts.ordinary)
-        if held.items.size == 0:
+        secrets, n = parts.held, len(parts.ordinary)
+        if secrets.items.size == 0:
             return np.zeros(n, np.int32)
         mixed = rng.permutation(n)
-        full = mixed[held.lengths[mixed] > 0]
+        full = mixed[secrets.lengths[mixed] > 0]
         wide = np.array(
-            [held.items[held.indptr[row] : held.indptr[row + 1]].tobytes() for row in full], object
+            [secrets.items[secrets.indptr[row] : secrets.indptr[row + 1]].tobytes() for row in full], object
         )
         _, first, bucket = np.unique(wide, return_index=True, return_inverse=True)
-        values = held.take(full[first])
+        values = secrets.take(full[first])
         return anatomy_groups(
             _buckets(full, bucket, first.size),
             (values.indptr, values.items),
-            mixed[held.lengths[mixed] == 0].astype(np.int32),
-            n_values=held.n_items,
+            mixed[secrets.lengths[mixed] == 0].astype(np.int32),
+            n_values=secrets.n_items,
             n=n,
             l=self._size,
             rng=rng,
@@ -159,17 +151,17 @@ class Anatomy:
             rng=rng,
         )
         numbers = rng.permutation(int(group.max()) + 1).astype(np.int32)[group]
-        return self._published(table, secret, tuple_of, numbers, int(rng.integers(2**62)))
+        return self._published_table(table, secret, tuple_of, numbers, int(rng.integers(2**62)))
 
-    def _published(
+    def _published_table(
         self, table: Table, secret: str, tuple_of: CodeArray, group: CodeArray, seed: int
     ) -> Release:
         """Publish the rows with the group in the sensitive column's place, and the counts beside them."""
         n_groups = int(group.max()) + 1
         keys, counts = np.unique(tuple_of.astype(np.int64) * n_groups + group, return_counts=True)
         tuples, groups = np.divmod(keys, n_groups)
-        taken = [one for one in table.schema if table.schema[one].role is not Role.IDENTIFIER]
-        name = _fresh_name("group", taken)
+        others = [column for column in table.schema if table.schema[column].role is not Role.IDENTIFIER]
+        name = _fresh_name("group", others)
         recoding = table.recoding(
             by_piece={
                 secret: Replacement(groups.astype(np.int32), pa.array(np.arange(n_groups, dtype=np.int32)))
@@ -178,7 +170,8 @@ class Anatomy:
             seed=seed,
             renamed={secret: name},
         )
-        roles = {name if one == secret else one: column for one, column in table.schema.released().items()}
+        released = table.schema.released()
+        roles = {name if column == secret else column: role for column, role in released.items()}
         recipe = recipe_of(self, table, parameters={})
         return Release(
             data=GroupedTable(table.recode(recoding), _counts(table, secret, tuple_of, group, name), name),
@@ -211,8 +204,8 @@ def _refuse_too_frequent(table: Table, secret: str, l: int) -> None:  # noqa: E7
     n, most = table.n_rows, int(table.overall(secret).max())
     if most * l > n:
         raise InfeasibleError(
-            f"No release can keep the promise: with l={l} a value of '{secret}' may be in at most {n // l} of the {n} "
-            f"rows, and one is in {most}. Use l={n // most} at most."
+            f"No release can keep the guarantee: with l={l} a value of '{secret}' may be in at most {n // l} of the "
+            f"{n} rows, and one is in {most}. Use l={n // most} at most."
         )
 
 
@@ -241,12 +234,12 @@ def _evidence(table: Table, n_groups: int) -> Evidence:
     return Evidence(table.n_rows, table.groups().sizes, cells, details={"groups": n_groups})
 
 
-def _fresh_name(stem: str, taken: Iterable[str]) -> str:
-    """Return a name that none of the taken ones equals, also where upper and lower case are alike.
+def _fresh_name(stem: str, others: Iterable[str]) -> str:
+    """Return a name that none of the others equals, also where upper and lower case are alike.
 
     >>> _fresh_name("group", ["age"]), _fresh_name("group", ["Group", "group_2"])
     ('group', 'group_3')
     """
-    known = {name.casefold() for name in taken}
+    folded = {name.casefold() for name in others}
     names = (stem if number == 1 else f"{stem}_{number}" for number in count(1))
-    return next(name for name in names if name.casefold() not in known)
+    return next(name for name in names if name.casefold() not in folded)

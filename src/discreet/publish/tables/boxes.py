@@ -16,7 +16,7 @@ from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.precision import decimals_of, rounded
 from discreet.core.release import Cells
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import Codebook, Kind, as_line
+from discreet.core.tables.encoding import Codebook, ColumnType, as_line
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.kernels.ragged import bounds
 
@@ -58,7 +58,7 @@ class Box:
 
 
 def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, IntArray]) -> dict[str, Box]:
-    """Describe each segment by the tightest label of each column: a value, an interval, a set or a tree's node.
+    """Return the tightest label of each segment in each column: a value, an interval, a set or a tree's node.
 
     ``overall`` counts each code of a column in the whole table.
     """
@@ -68,7 +68,7 @@ def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, I
     described: dict[str, Box] = {}
     for column, book in enumerate(books):
         counts = overall[book.name]
-        if book.kind is Kind.CATEGORY and book.hierarchy is None:
+        if book.kind is ColumnType.CATEGORY and book.hierarchy is None:
             described[book.name] = _sets(book, column, segments, counts)
             continue
         ends, index = np.unique(
@@ -93,7 +93,7 @@ def means(book: Codebook, column: int, segments: Segments) -> pa.Array:
     center = np.nanmean(line) if np.isfinite(line).any() else 0.0
     of_rows = (line - center)[segments.codes[:, column]] * segments.weights
     mean = center + np.add.reduceat(of_rows, segments.low) / segments.sizes
-    if book.kind is not Kind.DATE:
+    if book.kind is not ColumnType.DATE:
         decimals = decimals_of(line.astype(np.float32) if pa.types.is_float32(book.type) else line)
         return pa.array(
             rounded(mean, None if decimals is None else max(decimals, 1)), pa.float64(), from_pandas=True
@@ -113,33 +113,33 @@ def branches(book: Codebook, column: int, segments: Segments) -> tuple[CodeArray
     tree = book.hierarchy
     if tree is None:
         raise TypeError("the column has no tree")
-    indptr, found, _ = values_of(
+    indptr, values, _ = values_of(
         segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
     )
-    levels, _ = tree.lowest_common(found[indptr[:-1]], found[indptr[1:] - 1])
+    levels, _ = tree.lowest_common(values[indptr[:-1]], values[indptr[1:] - 1])
     below = np.maximum(levels - 1, 0)
     numbers: dict[tuple[int, bytes], int] = {}
     lists: list[list[str | None]] = []
-    seen: dict[tuple[int, bytes], int] = {}
+    list_of: dict[tuple[int, bytes], int] = {}
     index = np.empty(below.size, np.int32)
     for segment, (level, low, high) in enumerate(
         zip(below.tolist(), indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)
     ):
-        members = found[low:high]
+        members = values[low:high]
         same = (level, members.tobytes())
-        if same not in seen:
+        if same not in list_of:
             nodes = np.unique(tree.levels[level][members])
-            seen[same] = numbers.setdefault((level, nodes.tobytes()), len(lists))
-            if seen[same] == len(lists):
+            list_of[same] = numbers.setdefault((level, nodes.tobytes()), len(lists))
+            if list_of[same] == len(lists):
                 lists.append([tree.labels[level][node] for node in nodes])
-        index[segment] = seen[same]
+        index[segment] = list_of[same]
     return index, lists
 
 
 def is_exact(book: Codebook, box: Box) -> bool:
     """Return whether every cell of the column is still one exact value, so that the column may stay as it was."""
-    own = labels.texts(book.values)
-    exact = pc.is_in(box.labels.drop_null(), value_set=own)
+    values = labels.texts(book.values)
+    exact = pc.is_in(box.labels.drop_null(), value_set=values)
     return not box.loss.any() and bool(pc.all(exact).as_py() is not False)
 
 
@@ -177,10 +177,12 @@ def _range(book: Codebook, values: list[object], low: int, high: int) -> str | N
         return None if low == 0 else labels.text(values[low])
     if low == 0:
         return labels.STAR
-    if book.kind is Kind.ORDERED:
-        whole = high - low + 1 == book.n_codes - 1 or high - low >= LARGEST_SET
+    if book.kind is ColumnType.ORDERED:
+        too_wide = high - low + 1 == book.n_codes - 1 or high - low >= LARGEST_SET
         return (
-            labels.STAR if whole else labels.set_of([labels.text(value) for value in values[low : high + 1]])
+            labels.STAR
+            if too_wide
+            else labels.set_of([labels.text(value) for value in values[low : high + 1]])
         )
     return labels.interval(values[low], values[high])
 
@@ -188,7 +190,7 @@ def _range(book: Codebook, values: list[object], low: int, high: int) -> str | N
 def _sets(book: Codebook, column: int, segments: Segments, counts: IntArray) -> Box:
     from discreet.kernels.tables.partition import values_of
 
-    indptr, found, _ = values_of(
+    indptr, values, _ = values_of(
         segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
     )
     names: list[str | None] = [None, *labels.texts(book.values).to_pylist()]
@@ -196,7 +198,7 @@ def _sets(book: Codebook, column: int, segments: Segments, counts: IntArray) -> 
     sets: list[CodeArray] = []
     index = np.empty(indptr.size - 1, np.int32)
     for segment in range(index.size):
-        members = found[indptr[segment] : indptr[segment + 1]]
+        members = values[indptr[segment] : indptr[segment + 1]]
         number = numbers.setdefault(members.tobytes(), len(sets))
         if number == len(sets):
             sets.append(members)

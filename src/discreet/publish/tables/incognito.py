@@ -29,36 +29,27 @@ SubLattices: TypeAlias = Mapping[Subset, BoolArray]
 @public
 @dataclass(kw_only=True, repr=False, eq=False)
 class Incognito(MinimalGeneralization):
-    """Find every minimal generalization of whole columns that keeps the promise, and release the one that costs least.
+    """Find every minimal generalization of whole columns that keeps the guarantee, and release the cheapest.
 
-    A node is minimal when it keeps the promise, with rows of broken classes left out up to a share, and no node
+    A node is minimal when it keeps the guarantee, with rows of broken classes left out up to a share, and no node
     below it does. Sub-lattices over ever more columns are searched: candidates are joined from those that passed with
     one column less, pruned of nodes of which a part did not pass, and checked breadth first from below, where whatever
     lies above a node that passes is passed over. The evidence holds the ``minimal`` nodes, the number of nodes
     ``checked``, the number of ``candidates`` for each number of columns, and the number of frequency sets counted
     ``from_rows`` and not rolled up from others.
 
-    A part that fails rules out the whole where a class that keeps the promise keeps it whatever it takes in
-    (k-anonymity, distinct diversity), and, where nothing is suppressed, for every promise about the classes alone. For
-    the others a part rules out the whole only by what fails for certain, however classes are divided. All columns
+    A part that fails rules out the whole where a class that keeps the guarantee keeps it whatever it takes in
+    (k-anonymity, distinct diversity), and, where nothing is suppressed, for every guarantee about the classes alone.
+    For the others a part rules out the whole only by what fails for certain, however classes are divided. All columns
     together are always checked in full, so the minimal nodes are those that a search of every node finds.
 
     Parameters
     ----------
-    guarantee
-        What every class must keep; any guarantee or conjunction of them.
-    max_suppressed
-        The share of rows that may be left out.
-    measure
-        What chooses among the minimal nodes: ``"loss"``, ``"entropy"``, ``"discernibility"``,
-        ``"average_class_size"``, ``"height"`` or ``"precision"``.
     super_roots
         Whether the lowest candidates of a sub-lattice are rolled up from one frequency set below them all.
     precompute
         Whether the frequency sets of all column subsets at the lowest level are made first, from larger subsets to
         smaller, so that the rows are counted only once; not where the columns' codes outgrow one integer together.
-    random_state
-        Seeds the order of the rows, which is all that is random.
 
     Examples
     --------
@@ -118,12 +109,12 @@ class Incognito(MinimalGeneralization):
         passed = np.zeros_like(candidates)
         lowest = []
         places = np.argwhere(candidates)
-        for place in places[np.argsort(places.sum(axis=1), kind="stable")].tolist():
-            if passed[tuple(place)]:
+        for levels in places[np.argsort(places.sum(axis=1), kind="stable")].tolist():
+            if passed[tuple(levels)]:
                 continue
-            score = sets.score(whole_node(lattice, columns, place))
+            score = sets.score(whole_node(lattice, columns, levels))
             if score.feasible if has_all else self._passes(sets.scorer, score):
-                passed[tuple(slice(level, None) for level in place)] = True
+                passed[tuple(slice(level, None) for level in levels)] = True
                 lowest.append(score.node)
         return passed, lowest
 
@@ -140,10 +131,10 @@ def join(columns: Subset, passed: SubLattices) -> BoolArray:
 
 def prune(columns: Subset, candidates: BoolArray, passed: SubLattices) -> BoolArray:
     """Keep the candidates of which every part with one column less has passed."""
-    kept = candidates.copy()
+    pruned = candidates.copy()
     for axis in range(len(columns) - 2):
-        kept &= np.expand_dims(passed[columns[:axis] + columns[axis + 1 :]], axis)
-    return kept
+        pruned &= np.expand_dims(passed[columns[:axis] + columns[axis + 1 :]], axis)
+    return pruned
 
 
 def roots(candidates: BoolArray) -> list[Subset]:
@@ -153,7 +144,7 @@ def roots(candidates: BoolArray) -> list[Subset]:
         above, below = [slice(None)] * candidates.ndim, [slice(None)] * candidates.ndim
         above[axis], below[axis] = slice(1, None), slice(None, -1)
         has_below[tuple(above)] |= candidates[tuple(below)]
-    return [tuple(place) for place in np.argwhere(candidates & ~has_below).tolist()]
+    return [tuple(levels) for levels in np.argwhere(candidates & ~has_below).tolist()]
 
 
 def whole_node(lattice: Lattice, columns: Subset, levels: Subset) -> Node:
@@ -185,7 +176,7 @@ class FrequencySets:
         places = roots(candidates)
         if self._super_roots and places:
             places = [tuple(np.min(places, axis=0).tolist())]
-        self._starts = [whole_node(self.lattice, columns, place) for place in places]
+        self._starts = [whole_node(self.lattice, columns, levels) for levels in places]
         self._sources = {}
         if self._cube is not None:
             for node in self._starts:
@@ -193,9 +184,9 @@ class FrequencySets:
 
     def score(self, node: Node) -> Score:
         """Judge the classes of a node."""
-        known = self.scorer.scores.get(node)
-        if known is not None:
-            return known
+        score = self.scorer.scores.get(node)
+        if score is not None:
+            return score
         self.scorer.classes = self._cube or self._source(node)
         return self.scorer.exact(node)
 

@@ -1,102 +1,138 @@
-"""What the searches of the lattice of levels have in common: their parameters, the scorer, and infeasibility."""
+"""What publishers at one node of the lattice have in common: the plan of a node, and for searches the scorer."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+import pyarrow as pa
 
 from discreet.core.errors import InfeasibleError
-from discreet.core.guarantee import A_GUARANTEE
-from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, check_parameters, require
-from discreet.core.rng import RANDOM_STATE, RandomState
+from discreet.core.params import Constraints, FloatIn, OneOf
+from discreet.core.release import Cells
+from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
-from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.tables.minimality import MINIMALITY, decided_by_values
-from discreet.publish.tables.suppression import allowed_rows, share_for
+from discreet.publish.tables.minimality import MINIMALITY, blind, decided_by_values
+from discreet.publish.tables.publisher import Plan, TablePublisher
+from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many, share_for
 
 if TYPE_CHECKING:
     from discreet.publish.lattice.measures import Aggregate
     from discreet.publish.lattice.scoring import Scorer
 
-MEASURES = ("loss", "entropy", "discernibility", "average_class_size", "height", "precision")
-_NOT_IN_RECIPES = ("guarantee", "random_state", "visit")
+Measure: TypeAlias = Literal["loss", "entropy", "discernibility", "average_class_size", "height", "precision"]
 
 
-@dataclass(repr=False, eq=False)
-class LatticeSearch:
-    """A search for levels of columns at which the promise is kept.
+@dataclass(kw_only=True, repr=False, eq=False)
+class LatticePublisher(TablePublisher):
+    """A publisher at one node of the lattice: each column as a whole goes to a level of its tree.
+
+    Rows whose class breaks the guarantee are left out, up to a share. A method writes `_choose`.
 
     Parameters
     ----------
-    guarantee
-        What every class must keep; any guarantee or conjunction of them.
+    max_suppressed
+        The share of rows that may be left out.
+    """
+
+    max_suppressed: float = 0.0
+
+    constraints: ClassVar[Constraints] = {**TablePublisher.constraints, "max_suppressed": FloatIn(0, 1)}
+
+    @abstractmethod
+    def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
+        """Return the lattice, the node to publish at, and the details of the search for the evidence."""
+
+    def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
+        del rng
+        lattice, node, details = self._choose(table)
+        details = details | self._minimality(table, node)
+        groups, labels, codes = lattice.groups(node)
+        kept = kept_groups(self.guarantee, groups)
+        n_dropped = int(groups.sizes[~kept].sum())
+        sensitive = table.schema.sensitive
+        if n_dropped and self.guarantee.judged_values(sensitive):
+            # A class that is large enough and missing all the same shows that its values broke the guarantee.
+            missing = blind(self.guarantee, sensitive).holds(groups) & ~kept
+            details[MINIMALITY] = details.get(MINIMALITY) or self.guarantee.relative or bool(missing.any())
+        refuse_too_many(self.guarantee, n_dropped, table.n_rows, self.max_suppressed)
+        by_value: dict[str, Replacement] = {}
+        cells: dict[str, Cells] = {}
+        published: dict[str, list[str | None]] = {}
+        for column, (name, tree, level) in enumerate(zip(lattice.names, lattice.trees, node, strict=True)):
+            if level > 0:
+                by_value[name] = Replacement(tree.levels[level], pa.array(tree.labels[level], pa.string()))
+            covered = np.bincount(tree.levels[level], weights=table.overall(name)).astype(np.int64)
+            cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
+            published[name] = [tree.labels[level][code] for code in np.unique(codes[column][kept])]
+        return Plan(
+            groups.sizes[kept],
+            cells,
+            by_value=by_value,
+            dropped=~kept[labels] if n_dropped else None,
+            suppressed=n_dropped,
+            levels=lattice.levels(node),
+            details=details,
+            published=published,
+        )
+
+    def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
+        """Return the detail that says whether sensitive values decided which node was chosen; none for given levels."""
+        del table, node
+        return {}
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class LatticeSearch(LatticePublisher):
+    """A search for the node of the lattice to publish at.
+
+    Parameters
+    ----------
     measure
         What to minimize: ``"loss"``, ``"entropy"``, ``"discernibility"``, ``"average_class_size"``, ``"height"`` or
         ``"precision"``.
-    max_suppressed
-        The share of rows that may be left out.
-    random_state
-        Seeds the order of the rows.
     """
 
-    guarantee: Guarantee
-    _: KW_ONLY
-    measure: str = "loss"
-    max_suppressed: float = 0.0
-    random_state: RandomState = None
+    measure: Measure = "loss"
 
     constraints: ClassVar[Constraints] = {
-        "guarantee": A_GUARANTEE,
-        "measure": OneOf(MEASURES),
-        "max_suppressed": FloatIn(0, 1),
-        "random_state": RANDOM_STATE,
+        "guarantee": LatticePublisher.constraints["guarantee"],
+        "measure": OneOf(get_args(Measure)),
+        **LatticePublisher.constraints,
     }
-
-    def _check(self, table: Table) -> None:
-        check_parameters(self)
-        require(self, "table", table, InstanceOf((Table,), "a Table"))
-        self.guarantee.columns(table.schema.sensitive)
 
     def _scorer_of(
         self, lattice: Lattice, *, weights: Mapping[str, float] | None = None, aggregate: Aggregate = "mean"
     ) -> Scorer:
-        from discreet.publish.lattice.measures import MEASURES as KINDS
+        from discreet.publish.lattice.measures import MEASURES
         from discreet.publish.lattice.scoring import Scorer
 
-        measure = KINDS[self.measure](lattice, lattice.weights(weights, owner=self), aggregate)
+        measure = MEASURES[self.measure](lattice, lattice.weights(weights, owner=self), aggregate)
         return Scorer(
             lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, lattice.table.n_rows)
         )
 
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters that are written into a recipe."""
-        values = {name: getattr(self, name) for name in self.constraints if name not in _NOT_IN_RECIPES}
-        by_column = values.keys() & {"weights", "lowest", "highest"}
-        return values | {name: dict(values[name] or {}) for name in by_column}
+    def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
+        """Return the detail that says whether sensitive values decided which node was chosen.
 
-    def _found(self, table: Table) -> tuple[Lattice, Node, dict[str, object]]:
-        """Return the lattice, the node to publish at, and the details of the search for the evidence."""
-        raise NotImplementedError
-
-    def _minimality(self, table: Table, node: Node) -> dict[str, object]:
-        """Return the detail that says whether sensitive values decided which node was found.
-
-        Where rows may be left out, or the clock decides, there is no telling what the search would have found without
-        them, so they count as having decided.
+        Where rows may be left out, or the clock decides, nobody knows what the search would have chosen without them,
+        so they count as having decided.
         """
         sensitive = table.schema.sensitive
         unsure = self.max_suppressed > 0 or getattr(self, "time_limit", None) is not None
         decided = (
             bool(self.guarantee.judged_values(sensitive))
             if unsure
-            else decided_by_values(self, sensitive, node, lambda search: search._found(table)[1])
+            else decided_by_values(self, sensitive, node, lambda search: search._choose(table)[1])
         )
         return {MINIMALITY: decided}
 
     def _infeasible(self, least: int, n_rows: int) -> InfeasibleError:
-        """Describe how far the best node is from keeping the promise, by the rows that it would suppress."""
+        """Return an error that says how many rows the best node would suppress."""
         remedy, fix = "ask for less", {}
         if least < n_rows:
             fix = {"max_suppressed": share_for(least, n_rows)}

@@ -1,4 +1,4 @@
-"""Merging of leftovers: rows that no round could publish join the nearest group that keeps the promise with them."""
+"""Merging of leftovers: rows that no round could publish join the nearest group that keeps the guarantee with them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Trees:
 
 
 @dataclass(frozen=True, repr=False)
-class Pieces:
+class Mergeable:
     """Groups and leftovers alike: a member's codes, the levels, the rows, and the entries of sensitive columns."""
 
     codes: CodeArray
@@ -79,7 +79,7 @@ class Pieces:
 
 
 class Merging:
-    """Merges leftovers into the groups of a recoding, in passes of the cheapest mergers that keep the promise."""
+    """Merges leftovers into the groups of a recoding, in passes of the cheapest mergers that keep the guarantee."""
 
     def __init__(self, rounds: Rounds, weights: FloatArray, *, cells: bool) -> None:
         self.rounds = rounds
@@ -98,18 +98,18 @@ class Merging:
         left = np.arange(n_groups, pieces.n_pieces, dtype=np.int32)
         target = np.arange(pieces.n_pieces, dtype=np.int32)
         while left.size and open_.any():
-            taken, into, refused = self._pass(pieces, left, np.flatnonzero(open_).astype(np.int32))
-            if not taken.size and not refused.size:
+            merged, into, refused = self._pass(pieces, left, np.flatnonzero(open_).astype(np.int32))
+            if not merged.size and not refused.size:
                 break
-            target[taken] = into
-            if taken.size:
-                pieces = self._merged(pieces, taken, into)
-            left = left[~np.isin(left, taken)]
+            target[merged] = into
+            if merged.size:
+                pieces = self._merged(pieces, merged, into)
+            left = left[~np.isin(left, merged)]
             open_[refused] = False
         target[left] = -1
         return Recoded(target[piece_of], pieces.levels[:n_groups].astype(np.int64))
 
-    def _pieces(self, recoded: Recoded) -> tuple[CodeArray, Pieces]:
+    def _pieces(self, recoded: Recoded) -> tuple[CodeArray, Mergeable]:
         """Return the piece of each tuple and the pieces: the groups, then the classes of what is left."""
         table, n_groups = self.lattice.table, len(recoded.levels)
         piece_of, rest = recoded.group_of.copy(), recoded.rest
@@ -120,7 +120,7 @@ class Merging:
         member[recoded.group_of[recoded.group_of >= 0]] = np.flatnonzero(recoded.group_of >= 0)
         low, levels = self._box(codes[rest], np.full(codes[rest].shape, self.lattice.bottom), labels)
         groups = Groups.of(piece_of, table.tuples.counts, n_groups + len(low), self.rounds.sensitive)
-        return piece_of, Pieces(
+        return piece_of, Mergeable(
             np.concatenate([codes[member], low]),
             np.concatenate([recoded.levels, levels]).astype(np.int32),
             groups.sizes,
@@ -141,56 +141,56 @@ class Merging:
         return labels
 
     def _pass(
-        self, pieces: Pieces, left: CodeArray, groups: CodeArray
+        self, pieces: Mergeable, left: CodeArray, groups: CodeArray
     ) -> tuple[CodeArray, CodeArray, CodeArray]:
         """Find the mergers of a pass: the leftovers, the group each joins, and the groups that take nothing more."""
-        found, added = self._nearest(pieces, left, groups)
-        row, rank = np.nonzero(found >= 0)
-        group = found[row, rank]
+        nearest, added = self._nearest(pieces, left, groups)
+        row, rank = np.nonzero(nearest >= 0)
+        group = nearest[row, rank]
         pairs = np.arange(row.size, dtype=np.int32)
-        held = self._holds(pieces, np.concatenate([left[row], group]), np.concatenate([pairs, pairs]))
-        row, group, cost = row[held], group[held], added[row, rank][held]
-        refused = np.setdiff1d(found[found >= 0], group)
+        holds = self._holds(pieces, np.concatenate([left[row], group]), np.concatenate([pairs, pairs]))
+        row, group, cost = row[holds], group[holds], added[row, rank][holds]
+        refused = np.setdiff1d(nearest[nearest >= 0], group)
         if not row.size:
             return row.astype(np.int32), row.astype(np.int32), refused
         best = np.unique(row, return_index=True)[1]
-        taken, into = self._together(pieces, left[row[best]], group[best], cost[best])
-        return taken, into, refused
+        merged, into = self._together(pieces, left[row[best]], group[best], cost[best])
+        return merged, into, refused
 
     def _together(
-        self, pieces: Pieces, wanted: CodeArray, group: CodeArray, cost: FloatArray
+        self, pieces: Mergeable, leftovers: CodeArray, group: CodeArray, cost: FloatArray
     ) -> tuple[CodeArray, CodeArray]:
         """Let each group take as many of its leftovers, the cheapest first, as cost no more together than alone."""
         order = np.lexsort((cost, group))
-        wanted, group, cost = wanted[order], group[order], cost[order]
+        leftovers, group, cost = leftovers[order], group[order], cost[order]
         groups, starts, into, n_wanted = np.unique(
             group, return_index=True, return_inverse=True, return_counts=True
         )
         rank = np.arange(group.size) - starts[into]
         most = n_wanted.copy()
-        own = np.arange(groups.size, dtype=np.int32)
+        numbers = np.arange(groups.size, dtype=np.int32)
         while True:
-            taken = rank < most[into]
-            members = np.concatenate([groups, wanted[taken]])
-            labels = np.concatenate([own, into[taken]]).astype(np.int32)
-            alone = np.bincount(into[taken], weights=cost[taken])
+            first_ones = rank < most[into]
+            members = np.concatenate([groups, leftovers[first_ones]])
+            labels = np.concatenate([numbers, into[first_ones]]).astype(np.int32)
+            alone = np.bincount(into[first_ones], weights=cost[first_ones])
             fine = self._holds(pieces, members, labels) & (
                 self._added(pieces, members, labels) <= alone * (1 + 1e-9) + 1e-9
             )
             fine |= most == 1
             if fine.all():
-                return wanted[taken], group[taken]
+                return leftovers[first_ones], group[first_ones]
             most[~fine] = (most[~fine] + 1) // 2
 
-    def _nearest(self, pieces: Pieces, left: CodeArray, groups: CodeArray) -> tuple[CodeArray, FloatArray]:
+    def _nearest(self, pieces: Mergeable, left: CodeArray, groups: CodeArray) -> tuple[CodeArray, FloatArray]:
         from discreet.kernels.tables.nearest_groups import nearest_groups
 
         groups = groups[np.lexsort(pieces.codes[groups].T[::-1])]
         width = min(max(_MOST_PAIRS // left.size, _N_NEAREST), groups.size)
         order = np.lexsort(np.concatenate([pieces.codes[groups], pieces.codes[left]]).T[::-1])
-        place = np.empty(order.size, np.int64)
-        place[order] = np.cumsum(order < groups.size)
-        middle = place[groups.size :]
+        position = np.empty(order.size, np.int64)
+        position[order] = np.cumsum(order < groups.size)
+        middle = position[groups.size :]
         first = np.clip(middle - width // 2, 0, groups.size - width)
         start = np.clip(middle - _N_NEAREST // 2, first, first + width - 1)
         trees = self.trees
@@ -213,7 +213,7 @@ class Merging:
         )
         return found
 
-    def _holds(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> BoolArray:
+    def _holds(self, pieces: Mergeable, members: CodeArray, labels: CodeArray) -> BoolArray:
         """Judge unions of pieces: the piece of each member, and the number of its union."""
         codes, levels = self._box(pieces.codes[members], pieces.levels[members], labels)
         n_unions = len(codes)
@@ -221,9 +221,11 @@ class Merging:
             name: _union(counts, members, labels, n_unions) for name, counts in pieces.sensitive.items()
         }
         sizes = np.bincount(labels, weights=pieces.sizes[members], minlength=n_unions).astype(np.int64)
-        return self.guarantee.holds(Groups(sizes, sensitive, cover=_Shown(self._spelling, codes, levels)))
+        return self.guarantee.holds(
+            Groups(sizes, sensitive, cover=_UnionCover(self._spelling, codes, levels))
+        )
 
-    def _added(self, pieces: Pieces, members: CodeArray, labels: CodeArray) -> FloatArray:
+    def _added(self, pieces: Mergeable, members: CodeArray, labels: CodeArray) -> FloatArray:
         """Return what unions add to the summed loss of their members."""
         codes, levels = self._box(pieces.codes[members], pieces.levels[members], labels)
         sizes = np.bincount(labels, weights=pieces.sizes[members], minlength=len(codes))
@@ -242,12 +244,12 @@ class Merging:
             levels[:, column] = np.maximum(levels[:, column], meeting)
         return low, np.where(levels > self.trees.top, self.trees.star, levels).astype(np.int32)
 
-    def _merged(self, pieces: Pieces, taken: CodeArray, into: CodeArray) -> Pieces:
+    def _merged(self, pieces: Mergeable, merged: CodeArray, into: CodeArray) -> Mergeable:
         """Return the pieces after mergers; what a group took stays behind as an empty piece of its own."""
         labels = np.arange(pieces.n_pieces, dtype=np.int32)
-        labels[taken] = into
+        labels[merged] = into
         groups = np.unique(into)
-        touched = np.concatenate([groups, taken])
+        touched = np.concatenate([groups, merged])
         codes, levels = pieces.codes.copy(), pieces.levels.copy()
         codes[groups], levels[groups] = self._box(
             pieces.codes[touched], pieces.levels[touched], np.searchsorted(groups, labels[touched])
@@ -257,11 +259,11 @@ class Merging:
         sensitive = {
             name: _union(counts, every, labels, pieces.n_pieces) for name, counts in pieces.sensitive.items()
         }
-        return Pieces(codes, levels, sizes, sensitive)
+        return Mergeable(codes, levels, sizes, sensitive)
 
 
 @dataclass(frozen=True, repr=False)
-class _Shown:
+class _UnionCover:
     """What unions of pieces would show, worked out only when a guarantee looks at a population."""
 
     spelling: list[Spelling]
@@ -270,9 +272,11 @@ class _Shown:
 
     def matches(self, population: object) -> IntArray:
         """Count the people of a population that each union may describe."""
-        cells = [one.levels[self.levels[:, one.column], self.codes[:, one.column]] for one in self.spelling]
-        shown = [one.shown(column) for one, column in zip(self.spelling, cells, strict=True)]
-        return label_cover(self.spelling, shown, np.arange(len(self.codes))).matches(population)
+        labels = []
+        for column in self.spelling:
+            nodes = column.levels[self.levels[:, column.column], self.codes[:, column.column]]
+            labels.append(column.labels_at(nodes))
+        return label_cover(self.spelling, labels, np.arange(len(self.codes))).matches(population)
 
 
 def _union(counts: SensitiveCounts, members: Any, labels: CodeArray, n_unions: int) -> SensitiveCounts:
@@ -282,11 +286,11 @@ def _union(counts: SensitiveCounts, members: Any, labels: CodeArray, n_unions: i
     widths = np.diff(counts.indptr)[members]
     ends = np.cumsum(widths)
     entries = np.arange(ends[-1]) - np.repeat(ends - widths - counts.indptr[members], widths)
-    found = count_values(
+    entries_of_unions = count_values(
         np.repeat(labels, widths),
         counts.values[entries],
         counts.counts[entries],
         n_unions,
         counts.overall.size,
     )
-    return SensitiveCounts(counts.name, *found, counts.overall, counts.hierarchy)
+    return SensitiveCounts(counts.name, *entries_of_unions, counts.overall, counts.hierarchy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,23 +12,28 @@ from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import BOOL, Constraints, IntIn
-from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import secret_seed
+from discreet.core.release import Cells
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.guarantees.per_unit import by_unit
-from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.recipes.recipe import recipe_of
-from discreet.publish.tables.cell_suppression import joined, starred
-from discreet.publish.tables.divided_recoding import partitioned
-from discreet.publish.tables.lattice_search import LatticeSearch
+from discreet.publish.tables.lattice_search import Measure
 from discreet.publish.tables.leftover_merging import Merging
+from discreet.publish.tables.mondrian import MOST_COLUMNS, Mondrian
 from discreet.publish.tables.optimal_lattice import OptimalLattice
-from discreet.publish.tables.recoding_rounds import Recoded, Rounds, Spelling, Steps, label_cover, ladder
+from discreet.publish.tables.publisher import Plan, TablePublisher
+from discreet.publish.tables.recoding_rounds import (
+    Recoded,
+    Rounds,
+    Spelling,
+    Steps,
+    joined,
+    label_cover,
+    ladder,
+    starred,
+)
 from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
 _CHEAP = 0.3
@@ -37,17 +42,17 @@ _CHEAP = 0.3
 
 @public
 @dataclass(kw_only=True, repr=False, eq=False)
-class LocalRecoding(LatticeSearch):
+class LocalRecoding(TablePublisher):
     """Publish each row at the lowest levels at which it finds company, so that rare rows do not blur common ones.
 
-    The nodes of the lattice are taken in rounds, from the cheapest up. Each publishes those classes of the rows still
-    left that keep the promise, and passes the others on. Each of the last rows then joins the group with which it loses
-    least and that keeps the promise with it. Rows that no group takes join the groups published last, at the lowest
-    node that holds them all, or are left out where that is allowed and costs less. Before the release all groups are
-    judged together, by their labels, as a reader will see them. The best single node and Mondrian's groups, at the
-    lowest levels that hold them, are judged alike, and whatever costs least is published. So the loss is never above
-    the single node's; nor is it above Mondrian's where every column has a hierarchy and no level is limited, unless
-    groups of Mondrian's that read alike break the promise together.
+    The nodes of the lattice are taken in rounds, from the cheapest up. Each publishes those classes of the rows
+    still left that keep the guarantee, and passes the others on. Each of the last rows then joins the group with
+    which it loses least and that keeps the guarantee with it. Rows that no group takes join the groups published
+    last, at the lowest node that holds them all, or are left out where that is allowed and costs less. Before the
+    release all groups are judged together, by their labels, as a reader will see them. The best single node and
+    Mondrian's groups, at the lowest levels that hold them, are judged alike, and whatever costs least is published.
+    So the loss is never above the single node's; nor is it above Mondrian's where every column has a hierarchy and
+    no level is limited, unless groups of Mondrian's that read alike break the guarantee together.
 
     Cells beyond the highest levels of the lattice may be starred where rows would be left out otherwise.
 
@@ -56,8 +61,6 @@ class LocalRecoding(LatticeSearch):
 
     Parameters
     ----------
-    guarantee
-        What every class must keep; any guarantee or conjunction of them.
     measure, aggregate, weights
         By what nodes are put in order, and what the best single node costs least by; see `OptimalLattice`.
     max_suppressed
@@ -70,8 +73,6 @@ class LocalRecoding(LatticeSearch):
         The most nodes to go through. Where the lattice has more, columns go up together.
     cells
         Whether single cells may be starred although the highest level of their column is lower.
-    random_state
-        Seeds the order of the rows, which is all that is random.
 
     Examples
     --------
@@ -98,6 +99,8 @@ class LocalRecoding(LatticeSearch):
     challenges ahead. Software: Practice and Experience, 2020.
     """
 
+    measure: Measure = "loss"
+    max_suppressed: float = 0.0
     aggregate: Literal["mean", "maximum", "geometric"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
@@ -112,18 +115,15 @@ class LocalRecoding(LatticeSearch):
         "cells": BOOL,
     }
 
-    @by_unit
-    def release(self, table: Table) -> Release:
-        """Recode the table and publish it."""
-        self._check(table)
-        refuse_singling_out(table)
-        found, infeasible = self._single(table)
+    def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
+        del rng
+        single, infeasible = self._single(table)
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
         weights = lattice.weights(self.weights)
         spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
         limit = allowed_rows(self.max_suppressed, table.n_rows)
         possible = []
-        for recoded in self._recodings(lattice, weights, found):
+        for recoded in self._recodings(lattice, weights, single):
             settled = _settled(self.guarantee, lattice, spelling, recoded)
             left = int(table.tuples.counts[settled.rest].sum())
             if left <= limit and len(settled.levels):
@@ -133,8 +133,8 @@ class LocalRecoding(LatticeSearch):
                 f"No local recoding keeps {self.guarantee} with at most {limit} of {table.n_rows} rows suppressed; "
                 "allow more with max_suppressed or ask for less."
             )
-        cost, best = min(possible, key=lambda one: one[0])
-        return self._published(lattice, spelling, best, cost)
+        loss, best = min(possible, key=lambda candidate: candidate[0])
+        return _plan_of(lattice, spelling, best, loss)
 
     def _single(self, table: Table) -> tuple[Node | None, InfeasibleError | None]:
         """Find the best single node, or why there is none."""
@@ -145,7 +145,7 @@ class LocalRecoding(LatticeSearch):
         except InfeasibleError as error:
             return None, error
 
-    def _recodings(self, lattice: Lattice, weights: FloatArray, found: Node | None) -> Iterator[Recoded]:
+    def _recodings(self, lattice: Lattice, weights: FloatArray, single: Node | None) -> Iterator[Recoded]:
         """Return the recodings to choose from: rounds with the last rows merged or left out, Mondrian, the single node.
 
         Where classes are compared with the whole table, expensive nodes tend to use up the rows that others would need
@@ -164,10 +164,10 @@ class LocalRecoding(LatticeSearch):
                 starts.append(merging.run(cheap))
         for recoded in starts:
             yield recoded
-            if recoded.rest.size and (whole := joined(rounds, recoded, cells=self.cells)) is not None:
-                yield whole
-        if found is not None:
-            yield rounds.run([found], Recoded.nothing(lattice))
+            if recoded.rest.size and (complete := joined(rounds, recoded, cells=self.cells)) is not None:
+                yield complete
+        if single is not None:
+            yield rounds.run([single], Recoded.nothing(lattice))
         if (divided := partitioned(lattice, self.guarantee, self.weights, cells=self.cells)) is not None:
             yield divided
 
@@ -189,65 +189,49 @@ class LocalRecoding(LatticeSearch):
         cost = np.sum([way.cost[places[:, column]] for column, way in enumerate(ways)], axis=0)
         return nodes, int(np.searchsorted(cost, _CHEAP * cost[-1], side="right"))
 
-    def _published(
-        self, lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost: float
-    ) -> Release:
-        table, left = lattice.table, recoded.group_of < 0
-        shown = {
-            name: one.shown(one.cells(recoded)) for name, one in zip(lattice.names, spelling, strict=True)
-        }
-        changed = [name for column, name in enumerate(lattice.names) if recoded.levels[:, column].any()]
-        recipe = recipe_of(
-            self,
-            table,
-            parameters=self._parameters(),
-            boxes={
-                name: {"index": cell.index.tolist(), "labels": cell.labels.to_pylist()}
-                for name, cell in shown.items()
-            },
-            cells=shown,
-        )
-        recoding = table.recoding(
-            by_piece={
-                name: Replacement(shown[name].index[recoded.group_of], shown[name].labels) for name in changed
-            },
-            dropped=left if left.any() else None,
-            seed=secret_seed(self.random_state, owner=self),
-        )
-        return Release(
-            data=table.recode(recoding),
-            schema=table.schema.released(),
-            guarantee=self.guarantee,
-            evidence=replace(
-                _evidence(lattice, spelling, recoded, cost),
-                arrays=table.recoded_units(recoding),
-                recoding=recoding,
-            ),
-            recipe=recipe.public,
-            original=table,
-            private=recipe.private,
-        )
+
+def partitioned(
+    lattice: Lattice, guarantee: Guarantee, weights: Mapping[str, float] | None, *, cells: bool
+) -> Recoded | None:
+    """Return Mondrian's partition as a recoding, or None where it has none or leaves the limits of the lattice."""
+    if len(lattice.names) > MOST_COLUMNS:
+        return None
+    try:
+        segments, tuples = Mondrian(guarantee, weights=weights).partition(lattice.table)
+    except InfeasibleError:
+        return None
+    group_of = np.empty(tuples.size, np.int32)
+    group_of[tuples] = np.repeat(np.arange(segments.low.size, dtype=np.int32), segments.high - segments.low)
+    levels = np.empty((segments.low.size, len(lattice.names)), np.int64)
+    for column, tree in enumerate(lattice.trees):
+        codes = segments.codes[:, column]
+        low, high = np.minimum.reduceat(codes, segments.low), np.maximum.reduceat(codes, segments.low)
+        level = np.maximum(tree.lowest_common(low, high)[0], lattice.bottom[column])
+        above = level > lattice.top[column]
+        if above.any() and not cells:
+            return None
+        levels[:, column] = np.where(above, tree.height, level)
+    return Recoded(group_of, levels)
 
 
 def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], recoded: Recoded) -> Recoded:
-    """Leave out the groups that break the promise in the whole release, where groups of the same labels are one."""
+    """Leave out the groups that break the guarantee in the whole release, where groups of the same labels are one."""
     from discreet.kernels.tables.grouping import distinct, pack
 
     if not len(recoded.levels):
         return recoded
-    shown = [one.shown(one.cells(recoded)) for one in spelling]
+    labels = [column.labels_at(column.cells(recoded)) for column in spelling]
     first, class_of, _ = distinct(
-        pack([one.index.astype(np.int64) for one in shown], [len(one.labels) for one in shown])
+        pack([cells.index.astype(np.int64) for cells in labels], [len(cells.labels) for cells in labels])
     )
     inside = recoded.group_of >= 0
     counts = lattice.table.tuples.counts[inside]
     sensitive = {
-        name: (codes[inside], overall(codes[inside], counts, whole.size), tree)
-        for name, (codes, whole, tree) in lattice.table.sensitive_codes().items()
+        name: (codes[inside], overall(codes[inside], counts, totals.size), tree)
+        for name, (codes, totals, tree) in lattice.table.sensitive_codes().items()
     }
-    cover = label_cover(spelling, shown, first)
-    labels = class_of[recoded.group_of[inside]]
-    groups = Groups.of(labels, counts, first.size, sensitive, cover=cover)
+    cover = label_cover(spelling, labels, first)
+    groups = Groups.of(class_of[recoded.group_of[inside]], counts, first.size, sensitive, cover=cover)
     return recoded.only(kept_groups(guarantee, groups)[class_of])
 
 
@@ -256,24 +240,37 @@ def _loss(lattice: Lattice, spelling: list[Spelling], weights: FloatArray, recod
     counts = lattice.table.tuples.counts
     sizes = recoded.sizes(counts)
     total = int(counts[recoded.rest].sum()) * float(weights.sum())
-    for weight, one in zip(weights, spelling, strict=True):
-        total += weight * float(sizes @ one.loss[one.cells(recoded)])
+    for weight, column in zip(weights, spelling, strict=True):
+        total += weight * float(sizes @ column.loss[column.cells(recoded)])
     return total / (lattice.table.n_rows * len(weights))
 
 
-def _evidence(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, cost: float) -> Evidence:
-    counts = lattice.table.tuples.counts
+def _plan_of(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, loss: float) -> Plan:
+    counts, left = lattice.table.tuples.counts, recoded.group_of < 0
     sizes = recoded.sizes(counts)
-    cells = {
-        name: Cells(one.cells(recoded), one.loss, one.covered)
-        for name, one in zip(lattice.names, spelling, strict=True)
-    }
-    details = {"rounds": _rounds(lattice, recoded.levels, sizes), "loss": cost}
-    return Evidence(lattice.table.n_rows, sizes, cells, int(counts[recoded.rest].sum()), details=details)
+    cells = {column.name: column.cells(recoded) for column in spelling}
+    groups = {column.name: column.labels_at(cells[column.name]) for column in spelling}
+    return Plan(
+        sizes,
+        {column.name: Cells(cells[column.name], column.loss, column.covered) for column in spelling},
+        by_piece={
+            name: Replacement(groups[name].index[recoded.group_of], groups[name].labels)
+            for column, name in enumerate(lattice.names)
+            if recoded.levels[:, column].any()
+        },
+        dropped=left if left.any() else None,
+        suppressed=int(counts[recoded.rest].sum()),
+        details={"rounds": _rounds(lattice, recoded.levels, sizes), "loss": loss},
+        groups=groups,
+        boxes={
+            name: {"index": cell.index.tolist(), "labels": cell.labels.to_pylist()}
+            for name, cell in groups.items()
+        },
+    )
 
 
 def _rounds(lattice: Lattice, levels: IntArray, sizes: IntArray) -> list[dict[str, Any]]:
-    """Describe what was published at which levels: the levels in the order of the groups, and the rows."""
+    """Return what was published at which levels: the levels in the order of the groups, and the rows."""
     rows: dict[tuple[int, ...], int] = {}
     for node, size in zip(map(tuple, levels.tolist()), sizes.tolist(), strict=True):
         rows[node] = rows.get(node, 0) + size

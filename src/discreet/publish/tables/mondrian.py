@@ -3,49 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.guarantee import A_GUARANTEE
-from discreet.core.params import (
-    BOOL,
-    BY_COLUMN,
-    Constraints,
-    InstanceOf,
-    OneOf,
-    check_parameters,
-    require,
-)
-from discreet.core.release import Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator, secret_seed
-from discreet.core.tables.encoding import Codebook, Kind
+from discreet.core.params import BOOL, BY_COLUMN, Constraints, OneOf
+from discreet.core.rng import generator
+from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.guarantees.per_unit import by_unit
-from discreet.measure.tables.singling_out import refuse_singling_out
 from discreet.publish.lattice.lattice import column_weights
-from discreet.publish.recipes.recipe import recipe_of
 from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
 from discreet.publish.tables.minimality import MINIMALITY, blind
+from discreet.publish.tables.publisher import Plan, TablePublisher
 from discreet.publish.tables.suppression import refuse_infeasible
 
 MOST_COLUMNS = 64
 _AT_ONCE = 100_000
 """How many segments are cut and judged together."""
+Batch: TypeAlias = tuple[CodeArray, CodeArray, NDArray[np.uint64]]
+"""The low and high ends of segments, and for each a bit for every column that was tried in vain."""
 
 
 @public
-@dataclass(repr=False, eq=False)
-class Mondrian:
-    """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the promise.
+@dataclass(kw_only=True, repr=False, eq=False)
+class Mondrian(TablePublisher):
+    """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the guarantee.
 
     A group is published by its bounding box: an interval of numbers or dates, a set of categories, or the lowest
     node of a tree that holds them all. The widest column is cut at the median first. Strict cuts keep equal values
@@ -58,8 +49,6 @@ class Mondrian:
 
     Parameters
     ----------
-    guarantee
-        What every group must keep; any guarantee or conjunction of them.
     strict
         Whether rows with equal values stay together.
     summary
@@ -93,172 +82,156 @@ class Mondrian:
     K. LeFevre, D. DeWitt, R. Ramakrishnan: Mondrian multidimensional k-anonymity. ICDE 2006.
     """
 
-    guarantee: Guarantee
-    _: KW_ONLY
     strict: bool = True
     summary: Literal["box", "mean"] = "box"
     weights: Mapping[str, float] | None = None
-    random_state: RandomState = None
 
     constraints: ClassVar[Constraints] = {
-        "guarantee": A_GUARANTEE,
+        **TablePublisher.constraints,
         "strict": BOOL,
         "summary": OneOf(("box", "mean")),
         "weights": BY_COLUMN,
-        "random_state": RANDOM_STATE,
     }
 
-    @by_unit
-    def release(self, table: Table) -> Release:
-        """Partition the table and publish its groups."""
-        self._check(table)
-        rng = generator(self.random_state, owner=self)
-        seed = secret_seed(rng)
-        segments, rows, decided = self._divided(table, rng)
+    def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
+        segments, tuples, by_values = self._divided(table, rng)
         books = _quasi_books(table)
         described = boxes(books, segments, _overall(table))
-        shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
-        exact = {book.name for book in books if is_exact(book, described[book.name])}
-        group_of, pieces = _pieces(segments, rows, strict=self.strict)
-        recoding = table.recoding(
+        groups = self._labels(books, described, segments)
+        group_of, pieces = _pieces(segments, tuples, strict=self.strict)
+        return Plan(
+            segments.sizes,
+            {name: box.cells for name, box in described.items()},
             by_piece={
-                name: Replacement(cells.index[group_of], cells.labels)
-                for name, cells in shown.items()
-                if name not in exact
+                book.name: Replacement(groups[book.name].index[group_of], groups[book.name].labels)
+                for book in books
+                if not is_exact(book, described[book.name])
             },
             pieces=pieces,
-            seed=seed,
-        )
-        recipe = recipe_of(
-            self,
-            table,
-            parameters={"strict": self.strict, "summary": self.summary, "weights": dict(self.weights or {})},
-            boxes=_plain_boxes(books, described, segments),
-            cells=shown,
+            details={MINIMALITY: by_values},
+            groups=groups,
+            boxes=_recorded_boxes(books, described, segments),
             means=self.summary == "mean" and any(_has_mean(book) for book in books),
-        )
-        cells = {name: box.cells for name, box in described.items()}
-        return Release(
-            data=table.recode(recoding),
-            schema=table.schema.released(),
-            guarantee=self.guarantee,
-            evidence=Evidence(
-                table.n_rows,
-                segments.sizes,
-                cells,
-                arrays=table.recoded_units(recoding),
-                recoding=recoding,
-                details={MINIMALITY: decided},
-            ),
-            recipe=recipe.public,
-            original=table,
-            private=recipe.private,
         )
 
     def divide(self, table: Table) -> tuple[CodeArray, dict[str, Replacement], dict[str, Replacement]]:
         """Return the group of each distinct tuple, and by column what its cells show and what they cover."""
-        segments, rows = self.partition(table)
+        segments, tuples = self.partition(table)
         books = _quasi_books(table)
         described = boxes(books, segments, _overall(table))
-        group_of, _ = _pieces(segments, rows, strict=self.strict)
+        group_of, _ = _pieces(segments, tuples, strict=self.strict)
         covering = {name: Replacement(box.index, box.labels) for name, box in described.items()}
-        shown = {book.name: self._shown(book, described[book.name], segments, table) for book in books}
-        return group_of, shown, covering
+        return group_of, self._labels(books, described, segments), covering
 
     def partition(self, table: Table) -> tuple[Segments, CodeArray]:
-        """Divide the table into segments of coded rows; gives them and the tuple behind each row."""
+        """Divide the table into segments of coded rows; return them and the tuple behind each row."""
         return self._divided(table, generator(self.random_state, owner=self))[:2]
 
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
-        """Return the segments, the tuple behind each row, and whether sensitive values refused some cut.
-
-        Tied rows of a relaxed cut are drawn anew for each cut that is tried, so that nothing but chance decides which
-        of them go left: neither their sensitive values nor the order in which they came.
-        """
-        from discreet.kernels.tables import partition as kernels
-
-        codes, weights, rows = self._rows(table)
+        """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
+        codes, weights, tuples = self._rows(table)
         geometry = _geometry(
             _quasi_books(table), column_weights(table, self.weights, owner=self).tolist()
         ).arrays()
-        low = np.zeros(1, np.int32)
-        high = np.array([len(codes)], np.int32)
-        refuse_infeasible(self.guarantee, table, _evidence(self.guarantee, table, codes, weights, low, high))
-        batches = [(low, high, np.zeros(1, np.uint64))]
-        done = []
+        table_segment = Segments(codes, weights, np.zeros(1, np.int32), np.array([len(codes)], np.int32))
+        refuse_infeasible(self.guarantee, table, _groups(self.guarantee, table, table_segment))
+        pending = [(table_segment.low, table_segment.high, np.zeros(1, np.uint64))]
+        finished = []
         cuts: list[tuple[int, int]] = []
-        smallest = max(self.guarantee.smallest, 1)
         decided = False
-        while batches:
-            low, high, tried = batches.pop()
-            column, cut, quota = kernels.propose(
-                codes, weights, low, high, tried, smallest, not self.strict, *geometry
-            )
-            final = column < 0
-            done.append(low[final])
-            low, high, tried, column = low[~final], high[~final], tried[~final], column[~final]
-            cut, quota = cut[~final], quota[~final]
-            draws = rng.integers(2**64, size=int(quota[quota > 0].sum()), dtype=np.uint64)
-            middle = kernels.split(codes, weights, rows, low, high, column, cut, quota, draws)
+        while pending:
+            low, high, tried = pending.pop()
+            proposed = self._cut(codes, weights, tuples, (low, high, tried), geometry, rng)
+            low, high, tried, column, middle, final = proposed
+            finished.append(final)
             ends = np.stack([low, middle, middle, high], axis=1).reshape(-1, 2)
-            kept, by_values = self._judged(
+            holds, by_values = self._judged(
                 table, Segments(codes, weights, ends[:, 0].copy(), ends[:, 1].copy())
             )
             decided |= by_values
-            refused = tried[~kept] | (np.uint64(1) << column[~kept].astype(np.uint64))
-            halves = ends.reshape(-1, 2, 2)[kept].reshape(-1, 2)
+            refused = tried[~holds] | (np.uint64(1) << column[~holds].astype(np.uint64))
+            halves = ends.reshape(-1, 2, 2)[holds].reshape(-1, 2)
             if not self.guarantee.joinable:
-                cuts += zip(low[kept].tolist(), high[kept].tolist(), strict=True)
-            low = np.concatenate([halves[:, 0], low[~kept]])
-            high = np.concatenate([halves[:, 1], high[~kept]])
+                cuts += zip(low[holds].tolist(), high[holds].tolist(), strict=True)
+            low = np.concatenate([halves[:, 0], low[~holds]])
+            high = np.concatenate([halves[:, 1], high[~holds]])
             tried = np.concatenate([np.zeros(len(halves), np.uint64), refused])
             for at in range(0, low.size, _AT_ONCE):
                 batch = slice(at, at + _AT_ONCE)
-                batches.append((low[batch], high[batch], tried[batch]))
-        low = np.sort(np.concatenate(done))
+                pending.append((low[batch], high[batch], tried[batch]))
+        low = np.sort(np.concatenate(finished))
         segments = Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes))))
         apart = self._apart(table, segments, cuts) if cuts else segments
-        return apart, rows, decided or apart is not segments
+        return apart, tuples, decided or apart is not segments
+
+    def _cut(
+        self,
+        codes: Any,
+        weights: Any,
+        tuples: CodeArray,
+        batch: Batch,
+        geometry: Any,
+        rng: np.random.Generator,
+    ) -> tuple[Any, ...]:
+        """Cut each segment of a batch by its widest column that was not tried, in place.
+
+        Tied rows of a relaxed cut are drawn anew for each cut that is tried, so that nothing but chance decides which
+        of them go left: neither their sensitive values nor the order in which they came.
+
+        Returns the low and high ends, the columns tried so far and the cut one of the segments that can be cut, where
+        each was cut, and the low ends of those that cannot.
+        """
+        from discreet.kernels.tables import partition as kernels
+
+        smallest = max(self.guarantee.smallest, 1)
+        column, cut, quota = kernels.propose(codes, weights, *batch, smallest, not self.strict, *geometry)
+        open_ = column >= 0
+        low, high, tried = (array[open_] for array in batch)
+        column, cut, quota = column[open_], cut[open_], quota[open_]
+        draws = rng.integers(2**64, size=int(quota[quota > 0].sum()), dtype=np.uint64)
+        middle = kernels.split(codes, weights, tuples, low, high, column, cut, quota, draws)
+        return low, high, tried, column, middle, batch[0][~open_]
 
     def _judged(self, table: Table, halves: Segments) -> tuple[BoolArray, bool]:
-        """Return which cuts leave two halves that keep the promise, and whether sensitive values refused another."""
-        groups = _evidence(self.guarantee, table, halves.codes, halves.weights, halves.low, halves.high)
-        kept: BoolArray = np.all(self.guarantee.holds(groups).reshape(-1, 2), axis=1)
+        """Return which cuts leave two halves that keep the guarantee, and whether sensitive values refused another."""
+        groups = _groups(self.guarantee, table, halves)
+        holds: BoolArray = np.all(self.guarantee.holds(groups).reshape(-1, 2), axis=1)
         sensitive = table.schema.sensitive
-        if kept.all() or not self.guarantee.judged_values(sensitive):
-            return kept, False
+        if holds.all() or not self.guarantee.judged_values(sensitive):
+            return holds, False
         allowed = blind(self.guarantee, sensitive).holds(groups).reshape(-1, 2).all(axis=1)
-        return kept, bool((allowed & ~kept).any())
+        return holds, bool((allowed & ~holds).any())
 
     def _apart(self, table: Table, segments: Segments, cuts: list[tuple[int, int]]) -> Segments:
-        """Take back cuts where groups that read alike break the promise together."""
+        """Take back cuts where groups that read alike break the guarantee together."""
         books = _quasi_books(table)
 
-        def shown(some: Segments) -> list[Replacement]:
-            described = boxes(books, some, _overall(table))
-            return [self._shown(book, described[book.name], some, table) for book in books]
+        def labels_of(some: Segments) -> list[Replacement]:
+            return list(self._labels(books, boxes(books, some, _overall(table)), some).values())
 
         def judge(some: Segments) -> BoolArray:
-            return self.guarantee.holds(
-                _evidence(self.guarantee, table, some.codes, some.weights, some.low, some.high)
-            )
+            return self.guarantee.holds(_groups(self.guarantee, table, some))
 
-        return rejoined(segments, cuts, shown, judge)
+        return rejoined(segments, cuts, labels_of, judge)
 
-    def _shown(self, book: Codebook, box: Box, segments: Segments, table: Table) -> Replacement:
-        """Return what the cells of a column show: the label of the box, or the group's mean."""
-        if self.summary == "mean" and _has_mean(book):
-            mean = means(book, table.schema.quasi.index(book.name), segments)
-            return Replacement(np.arange(len(mean), dtype=np.int32), mean)
-        return Replacement(box.index, box.labels)
+    def _labels(
+        self, books: list[Codebook], described: Mapping[str, Box], segments: Segments
+    ) -> dict[str, Replacement]:
+        """Return what the cells of each column show: the label of the box, or the group's mean."""
+        labels = {}
+        for column, book in enumerate(books):
+            box = described[book.name]
+            if self.summary == "mean" and _has_mean(book):
+                mean = means(book, column, segments)
+                labels[book.name] = Replacement(np.arange(len(mean), dtype=np.int32), mean)
+            else:
+                labels[book.name] = Replacement(box.index, box.labels)
+        return labels
 
     def _check(self, table: Table) -> None:
-        check_parameters(self)
-        require(self, "table", table, InstanceOf((Table,), "a Table"))
+        super()._check(table)
         if len(table.schema.quasi) > MOST_COLUMNS:
             raise SchemaError(f"Mondrian takes at most {MOST_COLUMNS} quasi-identifiers.")
-        self.guarantee.columns(table.schema.sensitive)
-        refuse_singling_out(table)
 
     def _rows(self, table: Table) -> tuple[Any, Any, CodeArray]:
         """Return the coded rows to permute: the distinct tuples with weights, or one by one for relaxed cuts."""
@@ -273,26 +246,26 @@ class Mondrian:
 
 
 def _has_mean(book: Codebook) -> bool:
-    return book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None
+    return book.kind in (ColumnType.NUMBER, ColumnType.DATE) and book.hierarchy is None
 
 
 def _quasi_books(table: Table) -> list[Codebook]:
     return [table.encoded[name] for name in table.schema.quasi]
 
 
-def _plain_boxes(
+def _recorded_boxes(
     books: list[Codebook], described: Mapping[str, Box], segments: Segments
 ) -> dict[str, dict[str, Any]]:
     """Write the boxes down so that new rows can be assigned to one: by labels, or by branches of a tree."""
-    plain: dict[str, dict[str, Any]] = {}
+    recorded: dict[str, dict[str, Any]] = {}
     for column, book in enumerate(books):
         if book.hierarchy is None:
             box = described[book.name]
-            plain[book.name] = {"index": box.index.tolist(), "labels": box.labels.to_pylist()}
+            recorded[book.name] = {"index": box.index.tolist(), "labels": box.labels.to_pylist()}
         else:
             index, lists = branches(book, column, segments)
-            plain[book.name] = {"index": index.tolist(), "branches": lists}
-    return plain
+            recorded[book.name] = {"index": index.tolist(), "branches": lists}
+    return recorded
 
 
 def _overall(table: Table) -> dict[str, IntArray]:
@@ -323,21 +296,18 @@ def _geometry(books: list[Codebook], weights: list[float]) -> Any:
     )
 
 
-def _evidence(
-    guarantee: Guarantee, table: Table, codes: Any, weights: Any, low: CodeArray, high: CodeArray
-) -> Groups:
+def _groups(guarantee: Guarantee, table: Table, segments: Segments) -> Groups:
     """Count what the guarantee looks at in each segment."""
     from discreet.kernels.tables.partition import sizes_of, values_of
 
+    rows = segments.codes, segments.weights, segments.low, segments.high
     names = list(table.encoded)
     sensitive = {}
     for name in guarantee.columns(table.schema.sensitive):
         book = table.encoded[name]
-        indptr, values, counts = values_of(codes, weights, low, high, names.index(name), book.n_codes)
+        indptr, values, counts = values_of(*rows, names.index(name), book.n_codes)
         sensitive[name] = SensitiveCounts(name, indptr, values, counts, table.overall(name), book.hierarchy)
-    return Groups(
-        sizes_of(weights, low, high), sensitive, cover=_BoxCover(table, Segments(codes, weights, low, high))
-    )
+    return Groups(sizes_of(*rows[1:]), sensitive, cover=_BoxCover(table, segments))
 
 
 class _BoxCover:
@@ -352,15 +322,15 @@ class _BoxCover:
         return cover_of(books, boxes(books, self.segments, _overall(self.table))).matches(population)
 
 
-def _pieces(segments: Segments, rows: CodeArray, *, strict: bool) -> tuple[CodeArray, Pieces | None]:
+def _pieces(segments: Segments, tuples: CodeArray, *, strict: bool) -> tuple[CodeArray, Pieces | None]:
     """Return the group of each published piece; a strict group takes whole tuples, a relaxed one parts of them."""
     from discreet.kernels.tables.grouping import distinct
 
     group = np.repeat(np.arange(segments.low.size, dtype=np.int32), segments.high - segments.low)
     if strict:
-        group_of = np.empty(rows.size, np.int32)
-        group_of[rows] = group
+        group_of = np.empty(tuples.size, np.int32)
+        group_of[tuples] = group
         return group_of, None
-    keys = rows.astype(np.int64) * segments.low.size + group
+    keys = tuples.astype(np.int64) * segments.low.size + group
     first, _, counts = distinct(keys)
-    return group[first], Pieces(rows[first], counts)
+    return group[first], Pieces(tuples[first], counts)

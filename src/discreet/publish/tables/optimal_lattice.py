@@ -1,4 +1,4 @@
-"""The best full-domain generalization of all: the lattice node that costs least and keeps the promise."""
+"""The best full-domain generalization of all: the lattice node that costs least and keeps the guarantee."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.params import BY_COLUMN, NONE, POSITIVE, Constraints, OneOf
-from discreet.core.release import Release
 from discreet.core.rng import generator
 from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.tables.generalization import release_node
 from discreet.publish.tables.lattice_search import LatticeSearch
 from discreet.publish.tables.suppression import kept_groups
 
@@ -39,7 +37,7 @@ _RECOUNTED = 20
 @public
 @dataclass(kw_only=True, repr=False, eq=False)
 class OptimalLattice(LatticeSearch):
-    """Find the levels that cost least of all that keep the promise, with some rows left out where that is allowed.
+    """Find the levels that cost least of all that keep the guarantee, with some rows left out where that is allowed.
 
     The search is exact: nodes are taken in the order of what they must cost at least, and whatever is returned has
     been checked. Suppressed rows are left out of the release and counted. With a time limit the best so far is
@@ -47,13 +45,6 @@ class OptimalLattice(LatticeSearch):
 
     Parameters
     ----------
-    guarantee
-        What every class must keep; any guarantee or conjunction of them.
-    measure
-        What to minimize: ``"loss"``, ``"entropy"``, ``"discernibility"``, ``"average_class_size"``, ``"height"`` or
-        ``"precision"``.
-    max_suppressed
-        The share of rows that may be left out.
     aggregate
         How columns are put together: ``"mean"``, ``"maximum"`` or ``"geometric"``.
     weights
@@ -94,6 +85,7 @@ class OptimalLattice(LatticeSearch):
     visit: Literal["best", "all"] = "best"
     time_limit: float | None = None
 
+    not_in_recipe: ClassVar[tuple[str, ...]] = (*LatticeSearch.not_in_recipe, "visit")
     constraints: ClassVar[Constraints] = {
         **LatticeSearch.constraints,
         "aggregate": OneOf(("mean", "maximum", "geometric")),
@@ -105,29 +97,15 @@ class OptimalLattice(LatticeSearch):
     }
 
     @by_unit
-    def release(self, table: Table) -> Release:
-        """Find the best node and publish the table at it."""
-        lattice, node, details = self._found(table)
-        return release_node(
-            self,
-            lattice,
-            node,
-            self.max_suppressed,
-            parameters=self._parameters(),
-            details=details | self._minimality(table, node),
-        )
-
-    @by_unit
     def best(self, table: Table) -> dict[str, int]:
         """Return the level of every quasi-identifier at the best node; nothing is published."""
-        lattice, node, _ = self._found(table)
+        self._check(table)
+        lattice, node, _ = self._choose(table)
         return lattice.levels(node)
 
-    def _found(self, table: Table) -> tuple[Lattice, Node, dict[str, object]]:
-        """Return the lattice, its best node, and the details of the search for the evidence."""
+    def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         from discreet.publish.lattice.search import score_all
 
-        self._check(table)
         begun = time.monotonic()
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
         scorer = self._scorer_of(lattice, weights=self.weights, aggregate=self.aggregate)
@@ -135,13 +113,13 @@ class OptimalLattice(LatticeSearch):
             self._refuse_large(lattice)
             visited = score_all(scorer)
             at = int(np.argmin(visited.cost))
-            found = tuple(visited.levels[at].tolist()) if visited.feasible[at] else None
+            node = tuple(visited.levels[at].tolist()) if visited.feasible[at] else None
             cost = bound = float(visited.cost[at])
         else:
-            found, cost, bound = self._search(lattice, scorer, begun)
+            node, cost, bound = self._search(lattice, scorer, begun)
             visited = scorer.visited()
-        if found is None:
-            raise self._none_found(lattice, scorer)
+        if node is None:
+            raise self._none_feasible(lattice, scorer)
         details = {
             "measure": self.measure,
             "cost": cost,
@@ -150,7 +128,7 @@ class OptimalLattice(LatticeSearch):
             "n_nodes": lattice.n_nodes,
             "visited": visited,
         }
-        return lattice, found, details
+        return lattice, node, details
 
     def _search(self, lattice: Lattice, scorer: Scorer, begun: float) -> tuple[Node | None, float, float]:
         from discreet.publish.lattice.anytime import Anytime
@@ -188,7 +166,7 @@ class OptimalLattice(LatticeSearch):
                 fix={"time_limit": 60},
             )
 
-    def _none_found(self, lattice: Lattice, scorer: Scorer) -> InfeasibleError:
+    def _none_feasible(self, lattice: Lattice, scorer: Scorer) -> InfeasibleError:
         scores = sorted(scorer.scores.values(), key=lambda score: int(score.suppressed))
         least = n_rows = lattice.table.n_rows
         for node in [lattice.top, *(score.node for score in scores[:_RECOUNTED])]:

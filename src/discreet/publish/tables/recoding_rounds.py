@@ -85,8 +85,8 @@ class Recoded:
 
     def sizes(self, counts: IntArray) -> IntArray:
         """Count the rows of each group."""
-        own = self.group_of >= 0
-        sizes = np.bincount(self.group_of[own], weights=counts[own], minlength=len(self.levels))
+        inside = self.group_of >= 0
+        sizes = np.bincount(self.group_of[inside], weights=counts[inside], minlength=len(self.levels))
         return sizes.astype(np.int64)
 
     def only(self, kept: BoolArray) -> Recoded:
@@ -119,14 +119,14 @@ class Spelling:
         starts = np.cumsum([0, *[len(labels) for labels in tree.labels[:-1]]])
         nodes = np.stack([level + start for level, start in zip(tree.levels, starts, strict=True)])
         labels = pa.array([label for level in tree.labels for label in level], pa.string())
-        found = labels.dictionary_encode(null_encoding="encode")
+        encoded = labels.dictionary_encode(null_encoding="encode")
         return cls(
             name=name,
             codes=lattice.table.codes(name),
             levels=nodes.astype(np.int32),
             column=column,
-            labels=found.dictionary,
-            text=np.asarray(found.indices).astype(np.int32),
+            labels=encoded.dictionary,
+            text=np.asarray(encoded.indices).astype(np.int32),
             loss=np.concatenate([tree.losses(level) for level in range(tree.height + 1)]),
             covered=np.bincount(
                 nodes.reshape(-1), np.tile(lattice.table.overall(name), len(nodes)), len(labels)
@@ -141,16 +141,16 @@ class Spelling:
         cells: CodeArray = self.levels[recoded.levels[:, self.column], self.codes[member]]
         return cells
 
-    def shown(self, cells: CodeArray) -> Replacement:
+    def labels_at(self, cells: CodeArray) -> Replacement:
         """Return the labels of nodes, each label once."""
         used, index = np.unique(self.text[cells], return_inverse=True)
         return Replacement(index.astype(np.int32), self.labels.take(pa.array(used)))
 
 
-def label_cover(spelling: Sequence[Spelling], shown: Sequence[Replacement], groups: IntArray) -> LabelCover:
+def label_cover(spelling: Sequence[Spelling], labels: Sequence[Replacement], groups: IntArray) -> LabelCover:
     """Return what some groups describe, by the labels that each column shows."""
-    columns = zip(spelling, shown, strict=True)
-    return LabelCover.of((one.name, column.labels, column.index[groups]) for one, column in columns)
+    columns = zip(spelling, labels, strict=True)
+    return LabelCover.of((column.name, cells.labels, cells.index[groups]) for column, cells in columns)
 
 
 class Rounds:
@@ -166,7 +166,7 @@ class Rounds:
         self._codes: dict[tuple[int, int], CodeArray] = {}
 
     def run(self, nodes: Sequence[Node], start: Recoded) -> Recoded:
-        """Go through nodes, each taking the classes of the rows left that keep the promise.
+        """Go through nodes, each taking the classes of the rows left that keep the guarantee.
 
         The longer nothing is found, the more nodes are passed over; never the last.
         """
@@ -182,17 +182,17 @@ class Rounds:
             idle += 1
             if kept.any():
                 numbers = (np.cumsum(kept) - 1 + n_groups).astype(np.int32)
-                taken = kept[labels]
-                group_of[rest[taken]] = numbers[labels[taken]]
+                published = kept[labels]
+                group_of[rest[published]] = numbers[labels[published]]
                 levels.append(np.tile(np.array(nodes[at], np.int64), (int(kept.sum()), 1)))
-                n_groups, rest = n_groups + int(kept.sum()), rest[~taken]
+                n_groups, rest = n_groups + int(kept.sum()), rest[~published]
                 self._codes.clear()
                 idle = 0
             at = min(at + 1 + idle // _PATIENCE, last) if at < last else last + 1
         return Recoded(group_of, np.concatenate(levels))
 
     def judged(self, tuples: CodeArray, node: Node) -> bool:
-        """Return whether tuples that one class of a node holds keep the promise together."""
+        """Return whether tuples that one class of a node holds keep the guarantee together."""
         labels = np.zeros(tuples.size, np.int32)
         return bool(self.guarantee.holds(self._groups(node, tuples, labels, tuples[:1]))[0])
 
@@ -223,7 +223,7 @@ class Rounds:
     def _kept(
         self, node: Node, rest: CodeArray, first: IntArray, labels: CodeArray, sizes: IntArray
     ) -> BoolArray:
-        """Find the classes that keep the promise, next to the whole table; those too small are not looked at."""
+        """Find the classes that keep the guarantee, next to the whole table; those too small are not looked at."""
         kept: BoolArray = sizes >= max(self.guarantee.smallest, 1)
         if self.guarantee.by_size or not kept.any():
             return kept
@@ -239,3 +239,62 @@ class Rounds:
         }
         cover = NodeCover(self.lattice, node, lambda column: self._nodes(column, node[column], first))
         return Groups.of(labels, self._counts[tuples], first.size, sensitive, cover=cover)
+
+
+def starred(rounds: Rounds, recoded: Recoded, weights: FloatArray, most: int) -> Recoded:
+    """Publish what is left in rounds at nodes with some columns starred, beyond the highest levels of the lattice."""
+    from discreet.publish.lattice.measures import LossMeasure
+
+    lattice = rounds.lattice
+    limited = [tree.height > top for tree, top in zip(lattice.trees, lattice.top, strict=True)]
+    if not any(limited) or not recoded.rest.size:
+        return recoded
+    ways = []
+    for column, loss in enumerate(LossMeasure(lattice, weights, "mean").columns):
+        star = [lattice.trees[column].height - lattice.bottom[column]] * limited[column]
+        cost = weights[column] * np.concatenate([loss, np.ones(len(star))])
+        ways.append(Steps.of(column, len(limited), [*range(lattice.dims[column]), *star], cost))
+    nodes = ladder(lattice.bottom, ways, most)
+    beyond = [
+        node for node in nodes if any(level > top for level, top in zip(node, lattice.top, strict=True))
+    ]
+    return rounds.run(beyond, recoded)
+
+
+def joined(rounds: Rounds, recoded: Recoded, *, cells: bool) -> Recoded | None:
+    """Publish what is left together with the last groups, at the lowest node that holds them all.
+
+    As few groups are opened again as needed: none, one, two, four and so on, until the rows together keep the
+    guarantee. Returns None where they never do, or where some cell would have to be starred and may not be.
+    """
+    rest = recoded.rest
+    n_groups = len(recoded.levels)
+    n_opened = 0
+    while rest.size:
+        first = n_groups - n_opened
+        together = np.flatnonzero((recoded.group_of < 0) | (recoded.group_of >= first)).astype(np.int32)
+        node = _lowest_common(rounds.lattice, together, cells=cells)
+        if node is None:
+            return None
+        if rounds.judged(together, node):
+            group_of = recoded.group_of.copy()
+            group_of[together] = first
+            return Recoded(group_of, np.concatenate([recoded.levels[:first], [node]]))
+        if first == 0:
+            return None
+        n_opened = min(max(2 * n_opened, 1), n_groups)
+    return recoded
+
+
+def _lowest_common(lattice: Lattice, tuples: CodeArray, *, cells: bool) -> Node | None:
+    """Return the lowest node within the lattice's limits at which tuples are one class, or starred beyond them."""
+    node = []
+    for column, (name, tree) in enumerate(zip(lattice.names, lattice.trees, strict=True)):
+        codes = lattice.table.codes(name)[tuples]
+        level = int(tree.lowest_common(codes.min(keepdims=True), codes.max(keepdims=True))[0][0])
+        if level > lattice.top[column]:
+            if not cells:
+                return None
+            level = tree.height
+        node.append(max(level, lattice.bottom[column]))
+    return tuple(node)

@@ -1,4 +1,4 @@
-"""Samarati's search: the least height of the lattice at which a generalization keeps the promise (Samarati 2001)."""
+"""Samarati's search: the least height of the lattice at which a generalization keeps the guarantee (Samarati 2001)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.release import Release
 from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.tables.generalization import release_node
 from discreet.publish.tables.lattice_search import LatticeSearch
 from discreet.publish.tables.suppression import kept_groups
 
@@ -31,41 +29,35 @@ Minimal: TypeAlias = tuple[list[Node], dict[str, object]]
 
 
 class MinimalGeneralization(LatticeSearch, ABC):
-    """A search for minimal nodes of the lattice, of which the one that costs least is released."""
+    """A search for minimal nodes of the lattice, of which the one that costs least is released.
 
-    @by_unit
-    def release(self, table: Table) -> Release:
-        """Find the minimal nodes and publish the table at the one that costs least."""
-        lattice, node, details = self._found(table)
-        return release_node(
-            self,
-            lattice,
-            node,
-            self.max_suppressed,
-            parameters=self._parameters(),
-            details=details | self._minimality(table, node),
-        )
+    Parameters
+    ----------
+    measure
+        What chooses among the minimal nodes: ``"loss"``, ``"entropy"``, ``"discernibility"``,
+        ``"average_class_size"``, ``"height"`` or ``"precision"``.
+    """
 
-    def _found(self, table: Table) -> tuple[Lattice, Node, dict[str, object]]:
-        """Return the lattice, the minimal node that costs least, and the details of the search for the evidence."""
+    def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         scorer = self._scorer(table)
         lattice = scorer.lattice
-        minimal, found = self._search(scorer)
+        minimal, statistics = self._search(scorer)
         if not minimal:
             raise self._none_minimal(scorer)
         best = _cheapest([scorer.exact(node) for node in minimal])
-        details: dict[str, object] = {
+        details: dict[str, Any] = {
             "minimal": [lattice.levels(node) for node in minimal],
             "measure": self.measure,
             "cost": best.cost,
             "n_nodes": lattice.n_nodes,
             "checked": len(scorer.scores),
         }
-        return lattice, best.node, details | found
+        return lattice, best.node, details | statistics
 
     @by_unit
     def minimal_nodes(self, table: Table) -> list[dict[str, int]]:
-        """Return the minimal nodes as levels by column; an empty list where no node keeps the promise."""
+        """Return the minimal nodes as levels by column; an empty list where no node keeps the guarantee."""
+        self._check(table)
         scorer = self._scorer(table)
         return [scorer.lattice.levels(node) for node in self._search(scorer)[0]]
 
@@ -78,11 +70,11 @@ class MinimalGeneralization(LatticeSearch, ABC):
         return lattice.n_nodes
 
     def _passes(self, scorer: Scorer, score: Score) -> bool:
-        """Return whether a node or one below it may keep the promise.
+        """Return whether a node or one below it may keep the guarantee.
 
-        Where nothing is suppressed, or a class that keeps the promise keeps it whatever it takes in, no node below one
-        that breaks it can keep it. Elsewhere only what fails for certain, however classes are divided, rules out what
-        lies below; so too for promises that compare with the whole table.
+        Where nothing is suppressed, or a class that keeps the guarantee keeps it whatever it takes in, no node below
+        one that breaks it can keep it. Elsewhere only what fails for certain, however classes are divided, rules out
+        what lies below; so too for guarantees that compare with the whole table.
         """
         certain = scorer.limit == 0 and self.guarantee.joinable and not self.guarantee.relative
         if self.guarantee.monotone or certain:
@@ -90,7 +82,6 @@ class MinimalGeneralization(LatticeSearch, ABC):
         return score.feasible or not score.rules_out
 
     def _scorer(self, table: Table) -> Scorer:
-        self._check(table)
         lattice = Lattice(table)
         size = self._size(lattice)
         if size > MOST_NODES:
@@ -110,27 +101,15 @@ class MinimalGeneralization(LatticeSearch, ABC):
 
 @public
 class Samarati(MinimalGeneralization):
-    """Generalize whole columns as little as keeps the promise: to the least height, the sum of levels, that will do.
+    """Generalize whole columns as little as keeps the guarantee: to the least height, the sum of levels, that will do.
 
-    All nodes of that height that keep the promise are found, with rows of broken classes left out up to a share, and
+    All nodes of that height that keep the guarantee are found, with rows of broken classes left out up to a share, and
     the one that costs least is released. The evidence holds the ``height`` and the ``minimal`` nodes.
 
-    The height is found by halving. That is exact where a node that keeps the promise keeps it all the way up: with
-    suppression for k-anonymity and distinct diversity, without for every promise about the classes alone. For the
+    The height is found by halving. That is exact where a node that keeps the guarantee keeps it all the way up: with
+    suppression for k-anonymity and distinct diversity, without for every guarantee about the classes alone. For the
     others halving only finds the height below which every node fails for certain; from there heights are searched
     upward one by one, each node checked, so that the height is always the least.
-
-    Parameters
-    ----------
-    guarantee
-        What every class must keep; any guarantee or conjunction of them.
-    max_suppressed
-        The share of rows that may be left out.
-    measure
-        What chooses among the minimal nodes: ``"loss"``, ``"entropy"``, ``"discernibility"``,
-        ``"average_class_size"``, ``"height"`` or ``"precision"``.
-    random_state
-        Seeds the order of the rows, which is all that is random.
 
     Examples
     --------
@@ -172,7 +151,7 @@ class Samarati(MinimalGeneralization):
     def _open_at(
         self, height: int, heights: IntArray, ruled_out: BoolArray, scorer: Scorer
     ) -> Iterator[Score]:
-        """Return the nodes of a height that may keep the promise, ruling out those below others."""
+        """Return the nodes of a height that may keep the guarantee, ruling out those below others."""
         lattice = scorer.lattice
         for number in np.flatnonzero(heights == height):
             node = lattice.node(int(number))

@@ -1,4 +1,4 @@
-"""Suppression: rows whose class would break the promise are left out, up to a share; what cannot be kept is refused."""
+"""Suppression: rows whose class would break the guarantee are left out, up to a share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.guarantees import Guarantee
 
 
 def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = None) -> BoolArray:
-    """Find the groups that keep the promise once those that break it are left out.
+    """Find the groups that keep the guarantee once those that break it are left out.
 
     Where groups are compared with the whole table, leaving some out moves it, so the rest is judged again until all
     hold, or until more rows than the limit are left out.
@@ -24,10 +24,10 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
     while guarantee.relative and kept.any() and not kept.all():
         if limit is not None and groups.sizes[~kept].sum() > limit:
             break
-        held = guarantee.holds(groups.only(kept))
-        if held.all():
+        holds = guarantee.holds(groups.only(kept))
+        if holds.all():
             break
-        kept[kept] = held
+        kept[kept] = holds
     return kept
 
 
@@ -56,22 +56,22 @@ def refuse_too_many(guarantee: Guarantee, n_dropped: int, n_rows: int, max_suppr
     )
 
 
-def refuse_infeasible(guarantee: Guarantee, table: Table, whole: Groups | None = None) -> None:
-    """Raise an InfeasibleError unless the whole table as one class keeps the promise."""
+def refuse_infeasible(guarantee: Guarantee, table: Table, groups: Groups | None = None) -> None:
+    """Raise an InfeasibleError unless the whole table as one class keeps the guarantee."""
     guarantee.columns(table.schema.sensitive)
-    verdict = guarantee.check(_whole_table(table) if whole is None else whole)
+    verdict = guarantee.check(_whole_table(table) if groups is None else groups)
     if verdict.ok:
         return
     broken = [part for part in verdict.parts or (verdict,) if not part.ok]
     raise InfeasibleError(
-        "No release can keep the promise: " + "; ".join(_shortfall(part) for part in broken) + "."
+        "No release can keep the guarantee: " + "; ".join(_shortfall(part) for part in broken) + "."
     )
 
 
 def _whole_table(table: Table) -> Groups:
     """Return the whole table as one class."""
-    one = np.zeros(table.tuples.counts.size, np.int32)
-    return Groups.of(one, table.tuples.counts, 1, table.sensitive_codes())
+    labels = np.zeros(table.tuples.counts.size, np.int32)
+    return Groups.of(labels, table.tuples.counts, 1, table.sensitive_codes())
 
 
 def _shortfall(verdict: Verdict) -> str:

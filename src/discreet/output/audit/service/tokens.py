@@ -33,11 +33,11 @@ class _Token:
     expires: dt.datetime = _NEVER
 
     @classmethod
-    def from_plain(cls, plain: Any) -> _Token:
-        if isinstance(plain, str):  # a file from before tokens had an expiry
-            return cls(plain)
-        expires = plain["expires"]
-        token = cls(plain["user"], _NEVER if expires is None else dt.datetime.fromisoformat(expires))
+    def from_plain(cls, record: Any) -> _Token:
+        if isinstance(record, str):  # a file from before tokens had an expiry
+            return cls(record)
+        expires = record["expires"]
+        token = cls(record["user"], _NEVER if expires is None else dt.datetime.fromisoformat(expires))
         if not isinstance(token.user, str) or token.expires.tzinfo is None:
             raise ValueError
         return token
@@ -98,8 +98,8 @@ class Tokens:
         try:
             content = self._path.read_bytes()
             if content != self._content:
-                plain = json.loads(content)
-                self._tokens = {digest: _Token.from_plain(token) for digest, token in plain.items()}
+                record = json.loads(content)
+                self._tokens = {digest: _Token.from_plain(token) for digest, token in record.items()}
                 self._content = content
         except FileNotFoundError:
             self._content, self._tokens = None, {}
@@ -124,8 +124,8 @@ class Tokens:
     def _write(self, tokens: dict[str, _Token]) -> None:
         with atomic_file(self._path) as temporary:
             temporary.chmod(0o600)
-            plain = {digest: token.to_plain() for digest, token in tokens.items()}
-            temporary.write_text(json.dumps(plain), encoding="utf-8")
+            record = {digest: token.to_plain() for digest, token in tokens.items()}
+            temporary.write_text(json.dumps(record), encoding="utf-8")
         self._path.chmod(0o600)
 
 

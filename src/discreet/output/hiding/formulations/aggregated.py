@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,41 @@ from discreet.mine import FoundItemsets
 from discreet.output.hiding.classes import memberships
 from discreet.output.hiding.editing import Editing
 from discreet.output.hiding.problem import Problem
-from discreet.output.hiding.removals import minimal_removals, reduced
 from discreet.output.hiding.solver import Program
+
+Items = frozenset[int]
+
+
+def minimal_removals(sets: Sequence[Iterable[int]]) -> list[Items]:
+    """Return the sets of items that break some of the given itemsets, and of which no smaller part breaks as many.
+
+    >>> [sorted(one) for one in minimal_removals([(1, 2), (2, 3)])]
+    [[1], [2], [3], [1, 3]]
+    """
+    whole = [frozenset(one) for one in sets]
+    found: set[Items] = {frozenset()}
+    for one in whole:
+        found |= {part | {item} for part in found for item in one if not part & one}
+    minimal = [part for part in found if part and _minimal(part, whole)]
+    return sorted(minimal, key=lambda part: (len(part), sorted(part)))
+
+
+def reduced(part: Items, sets: Sequence[Iterable[int]]) -> Items:
+    """Return a minimal part of a removal set that breaks the same itemsets."""
+    whole = [frozenset(one) for one in sets]
+    for item in sorted(part):
+        if _broken(part - {item}, whole) == _broken(part, whole):
+            part -= {item}
+    return part
+
+
+def _minimal(part: Items, whole: Sequence[Items]) -> bool:
+    """Whether every item breaks an itemset that no other item of the set breaks."""
+    return all(_broken(part - {item}, whole) != _broken(part, whole) for item in part)
+
+
+def _broken(part: Items, whole: Sequence[Items]) -> list[bool]:
+    return [bool(part & one) for one in whole]
 
 
 @dataclass(frozen=True)
@@ -44,10 +78,10 @@ def binding(problem: Problem, sets: FoundItemsets, rows: IntArray, supported: Bo
     inside = memberships(problem.baskets.take(rows), sets)
     owner = np.repeat(np.arange(len(sets)), sets.lengths)
     columns = np.zeros((len(sets), problem.codes.size), np.bool_)
-    place = np.searchsorted(problem.codes, sets.codes).clip(max=problem.codes.size - 1)
-    mine = problem.codes[place] == sets.codes
-    columns[owner[mine], place[mine]] = True
-    items = np.array([np.isin(np.arange(problem.codes.size), one.items) for one in problem.targets])
+    position = np.searchsorted(problem.codes, sets.codes).clip(max=problem.codes.size - 1)
+    mine = problem.codes[position] == sets.codes
+    columns[owner[mine], position[mine]] = True
+    items = np.array([np.isin(np.arange(problem.codes.size), target.items) for target in problem.targets])
     deletable = (supported.astype(np.float32) @ items.astype(np.float32)) > 0
     inside &= (deletable.astype(np.float32) @ columns.T.astype(np.float32)) > 0
     slack = sets.counts - problem.min_count
@@ -77,10 +111,10 @@ class Aggregated:
         self.problem = problem
         self.editing = problem.editing()
         targets = problem.targets
-        supports = np.array([self.editing.holding(one.items) for one in targets])
+        supports = np.array([self.editing.holding(target.items) for target in targets])
         self.rows: IntArray = np.flatnonzero(supports.any(axis=0))
         self.supported: BoolArray = supports[:, self.rows].T.copy()
-        lefts = [self.editing.holding(one.lhs)[self.rows] for one in targets if one.by_confidence]
+        lefts = [self.editing.holding(target.lhs)[self.rows] for target in targets if target.by_confidence]
         self.lefts: BoolArray = np.array(lefts, np.bool_).reshape(len(lefts), self.rows.size).T.copy()
         self.kept = binding(problem, sets, self.rows, self.supported)
         self._classify()
@@ -105,16 +139,22 @@ class Aggregated:
         for number, pattern in enumerate(supported):
             key = pattern.tobytes()
             if key not in by_pattern:
-                sets = [one.items for one, held in zip(self.problem.targets, pattern, strict=True) if held]
-                by_pattern[key] = [numbers.setdefault(one, len(numbers)) for one in minimal_removals(sets)]
+                sets = [
+                    target.items
+                    for target, supported in zip(self.problem.targets, pattern, strict=True)
+                    if supported
+                ]
+                by_pattern[key] = [
+                    numbers.setdefault(target, len(numbers)) for target in minimal_removals(sets)
+                ]
             owners += [number] * len(by_pattern[key])
             chosen += by_pattern[key]
         self.removals = list(numbers)
         self.owner: IntArray = np.array(owners, np.int64)
         self.removal: IntArray = np.array(chosen, np.int64)
         self.deleted: BoolArray = np.zeros((len(numbers), self.problem.codes.size), np.bool_)
-        for one, number in numbers.items():
-            self.deleted[number, list(one)] = True
+        for target, number in numbers.items():
+            self.deleted[number, list(target)] = True
         self._prune()
         self.width: IntArray = self.deleted.sum(axis=1)[self.removal]
         self.effects = [self._effect(part, columns) for part, columns in self._judged()]
@@ -134,8 +174,8 @@ class Aggregated:
             window = slice(starts[number], starts[number + 1])
             chosen = self.removal[window]
             broken, lowered, lost = (
-                hit[np.ix_(chosen, np.flatnonzero(held[number]))]
-                for hit, (held, _) in zip(hits, judged, strict=True)
+                hit[np.ix_(chosen, np.flatnonzero(inside[number]))]
+                for hit, (inside, _) in zip(hits, judged, strict=True)
             )
             costs = np.concatenate([lowered, lost, ~broken], axis=1).astype(np.float32)
             no_worse = (costs @ (1 - costs).T == 0) & (width[chosen][:, None] <= width[chosen])
@@ -154,20 +194,20 @@ class Aggregated:
         """Return what plans are judged by: the class holds it, and the columns by which it is lost."""
         width = self.problem.codes.size
         targets = self.problem.targets
-        items = np.array([np.isin(np.arange(width), one.items) for one in targets])
-        lefts = [np.isin(np.arange(width), one.lhs) for one in targets if one.by_confidence]
+        items = np.array([np.isin(np.arange(width), target.items) for target in targets])
+        lefts = [np.isin(np.arange(width), target.lhs) for target in targets if target.by_confidence]
         sides = np.array(lefts, np.bool_).reshape(len(lefts), width)
         supported, left, inside = self.of_class
         return [(supported, items), (left, sides), (inside, self.kept.columns)]
 
-    def _effect(self, held: BoolArray, columns: BoolArray) -> Any:
+    def _effect(self, inside: BoolArray, columns: BoolArray) -> Any:
         """Return which columns of the program take which sets from their class, as a sparse matrix."""
         hit = (self.deleted.astype(np.float32) @ columns.T.astype(np.float32)) > 0
         parts = []
         for start in range(0, self.owner.size, 4096):
             window = slice(start, start + 4096)
-            parts.append(sp.csr_array(held[self.owner[window]] & hit[self.removal[window]]))
-        shape = (0, held.shape[1])
+            parts.append(sp.csr_array(inside[self.owner[window]] & hit[self.removal[window]]))
+        shape = (0, inside.shape[1])
         return sp.csc_array(sp.vstack(parts)) if parts else sp.csc_array(shape)
 
     @property
@@ -226,7 +266,7 @@ class Aggregated:
 
     def plan_of(self, editing: Editing) -> IntArray:
         """Return the plan that another method's deletions amount to, each removal set reduced to a minimal one."""
-        numbers = {one: number for number, one in enumerate(self.removals)}
+        numbers = {items: number for number, items in enumerate(self.removals)}
         starts = self.first_of_class
         plan = np.zeros(self.n_plan, np.int64)
         gone = (self.editing.held & ~editing.held)[:, self.rows]
@@ -235,9 +275,9 @@ class Aggregated:
         kinds, first, counts = np.unique(kinds, axis=0, return_index=True, return_counts=True)
         for kind, row, count in zip(kinds, rows[first], counts.tolist(), strict=True):
             pairs = zip(self.problem.targets, self.supported[row], strict=True)
-            sets = [one.items for one, held in pairs if held]
+            sets = [items.items for items, supported in pairs if supported]
             deleted = frozenset(np.flatnonzero(kind[1:]).tolist())
-            part = reduced(deleted & frozenset(item for one in sets for item in one), sets)
+            part = reduced(deleted & frozenset(item for items in sets for item in items), sets)
             if part:
                 window = slice(starts[kind[0]], starts[kind[0] + 1])
                 at = starts[kind[0]] + int(np.argmax(self.every[window] == numbers[part]))
@@ -277,9 +317,9 @@ class Aggregated:
         least = self.problem.guarantee.least_confidence
         broken = np.asarray(self.effects[0].T @ plan)
         by_confidence = [
-            float(self.editing.count(one.items) - broken[number] >= self.problem.least)
-            for number, one in enumerate(self.problem.targets)
-            if one.by_confidence and least is not None
+            float(self.editing.count(target.items) - broken[number] >= self.problem.least)
+            for number, target in enumerate(self.problem.targets)
+            if target.by_confidence and least is not None
         ]
         return np.concatenate([plan, by_confidence, self.survives(plan)]).astype(np.float64)
 

@@ -47,7 +47,7 @@ class Extension:
         guarantee, n = self.problem.guarantee, self.problem.n
         share = Fraction(str(guarantee.min_support)) * (1 - Fraction(str(guarantee.margin)))
         editing = self.problem.editing()
-        highest = max(editing.count(one.items) for one in self.problem.targets)
+        highest = max(editing.count(target.items) for target in self.problem.targets)
         size = max(math.floor(highest / share) - n + 1, 1)
         while guarantee.least_support(n + size) <= highest:
             size += 1
@@ -61,7 +61,7 @@ class Extension:
     def _patterns(self) -> tuple[FoundItemsets, BoolArray]:
         """Return the maximal itemsets that hold no sensitive rule, and which of the other itemsets each holds."""
         problem, sets = self.problem, self.sets
-        secrets = [problem.codes[list(one.items)] for one in problem.targets]
+        secrets = [problem.codes[list(target.items)] for target in problem.targets]
         from discreet.output.hiding.problem import holding
 
         allowed = sets.keep(~holding(sets, secrets))
@@ -89,11 +89,11 @@ class Extension:
         )
         if n_tops:
             program.add(np.arange(n_tops), 1.0, high=self.size)
-        for number, one in enumerate(rare.tolist()):
-            columns = np.flatnonzero(self.patterns[:, one])
+        for number, target in enumerate(rare.tolist()):
+            columns = np.flatnonzero(self.patterns[:, target])
             program.add(
                 np.append(columns, n_tops + number),
-                np.append(np.ones(columns.size), -float(self.needed[one])),
+                np.append(np.ones(columns.size), -float(self.needed[target])),
                 low=0,
             )
         return program

@@ -25,7 +25,7 @@ class Inline:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.editing = problem.editing()
-        supports = np.array([self.editing.holding(one.items) for one in problem.targets])
+        supports = np.array([self.editing.holding(target.items) for target in problem.targets])
         self.rows: IntArray = np.flatnonzero(supports.any(axis=0))
         self.supported: BoolArray = supports[:, self.rows].T.copy()
         self.kept: Kept = binding(problem, problem.border, self.rows, self.supported)
@@ -35,18 +35,18 @@ class Inline:
         self.number[column, row] = np.arange(row.size)
         self.n_entries = int(row.size)
 
-    def program(self, wanted: BoolArray) -> Program:
+    def program(self, mask: BoolArray) -> Program:
         """Return the program that keeps as many entries as can be, and every border itemset that is wanted."""
-        kept = np.flatnonzero(wanted)
-        sizes = [int(self.supported.sum()), int(self.kept.inside[:, kept].sum())]
+        border = np.flatnonzero(mask)
+        sizes = [int(self.supported.sum()), int(self.kept.inside[:, border].sum())]
         size = self.n_entries + sum(sizes)
         cost = np.zeros(size)
         cost[: self.n_entries] = -1.0
-        whole = np.zeros(size)
-        whole[: self.n_entries] = 1.0
-        program = Program(cost, np.ones(size), whole)
+        integral = np.zeros(size)
+        integral[: self.n_entries] = 1.0
+        program = Program(cost, np.ones(size), integral)
         self._add_targets(program)
-        self._add_border(program, kept, self.n_entries + sizes[0])
+        self._add_border(program, border, self.n_entries + sizes[0])
         return program
 
     def _add_targets(self, program: Program) -> None:
@@ -59,8 +59,8 @@ class Inline:
             program.add(np.arange(at, at + rows.size), 1.0, high=self.problem.least - 1)
             at += rows.size
 
-    def _add_border(self, program: Program, kept: IntArray, at: int) -> None:
-        for number in kept.tolist():
+    def _add_border(self, program: Program, border: IntArray, at: int) -> None:
+        for number in border.tolist():
             rows = np.flatnonzero(self.kept.inside[:, number])
             columns = np.flatnonzero(self.kept.columns[number])
             products = at + np.arange(rows.size)

@@ -23,7 +23,7 @@ class FewestBaskets:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.editing = problem.editing()
-        supports = np.array([self.editing.holding(one.items) for one in problem.targets])
+        supports = np.array([self.editing.holding(target.items) for target in problem.targets])
         self.rows: IntArray = np.flatnonzero(supports.any(axis=0))
         patterns, label, sizes = np.unique(
             supports[:, self.rows].T, axis=0, return_inverse=True, return_counts=True
@@ -54,15 +54,20 @@ class FewestBaskets:
     def _victims(self, pattern: BoolArray) -> list[int]:
         """Return the items to delete from a basket that supports some itemsets, until it supports none of them."""
         needed = _needed(self.problem)
-        waiting = [set(one.items) for one, held in zip(self.problem.targets, pattern, strict=True) if held]
+        waiting = [
+            set(itemset.items)
+            for itemset, supported in zip(self.problem.targets, pattern, strict=True)
+            if supported
+        ]
         victims = []
         while waiting:
             items = sorted(set().union(*waiting))
             best = min(
-                items, key=lambda item: (-sum(item in one for one in waiting), int(needed[item]), item)
+                items,
+                key=lambda item: (-sum(item in itemset for itemset in waiting), int(needed[item]), item),
             )
             victims.append(best)
-            waiting = [one for one in waiting if best not in one]
+            waiting = [itemset for itemset in waiting if best not in itemset]
         return victims
 
 

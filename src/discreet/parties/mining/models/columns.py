@@ -22,10 +22,11 @@ _LIMB, _ROWS = 20, 1 << 12
 
 def read_columns(path: str | os.PathLike[str], names: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return some columns of a file, by name."""
+    from discreet.core.engine import arrow_table
     from discreet.core.tables.encoding import require_flat
     from discreet.engines.files import read
 
-    table = read(path).to_arrow_table()
+    table = arrow_table(read(path))
     missing = [name for name in names if name not in table.column_names]
     if missing:
         raise InputError(f"{path} has no column '{missing[0]}', which the session names.")
@@ -42,21 +43,21 @@ def own_columns(data: Any, names: Sequence[str]) -> list[NDArray[Any]]:
     import narwhals as nw
 
     if isinstance(data, Mapping):
-        held: Any = data
+        values: Any = data
     else:
         frame = nw.from_native(data, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
             raise InputError("The data must be a frame, or a mapping from names of columns to values.")
-        held = {name: frame.get_column(name).to_numpy() for name in frame.columns}
-    missing = [name for name in names if name not in held]
+        values = {name: frame.get_column(name).to_numpy() for name in frame.columns}
+    missing = [name for name in names if name not in values]
     if missing:
         raise InputError(f"The data has no column '{missing[0]}', which the session names.")
-    found = [_one_column(held[name], name) for name in names]
-    if len({column.shape[0] for column in found}) > 1:
+    columns = [_one_column(values[name], name) for name in names]
+    if len({column.shape[0] for column in columns}) > 1:
         raise InputError("The columns of the data differ in length.")
-    if found and found[0].shape[0] > MAX_ROWS:
+    if columns and columns[0].shape[0] > MAX_ROWS:
         raise InputError(f"The data has more than {MAX_ROWS:,} rows, the most a party may have.")
-    return found
+    return columns
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,19 +71,19 @@ class Placed:
 
     def values(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         """Return the values that rows on the grid stand for."""
-        found: NDArray[np.float64] = self.middle + self.step * rows
-        return found
+        values: NDArray[np.float64] = self.middle + self.step * rows
+        return values
 
 
-def on_grid(columns: Sequence[NDArray[Any]], names: Sequence[str], *, fraction_bits: int) -> Placed:
+def placed_on_grid(columns: Sequence[NDArray[Any]], names: Sequence[str], *, fraction_bits: int) -> Placed:
     """Return columns of numbers as multiples of 2^−fraction_bits.
 
-    >>> on_grid([np.array([0.5, 7.0])], ["x"], fraction_bits=1).rows.tolist()
+    >>> placed_on_grid([np.array([0.5, 7.0])], ["x"], fraction_bits=1).rows.tolist()
     [[1], [14]]
     """
     rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
     for at, (column, name) in enumerate(zip(columns, names, strict=True)):
-        values = numbers(column, name)
+        values = finite_numbers(column, name)
         with np.errstate(over="ignore"):
             scaled = np.rint(np.ldexp(values, fraction_bits))
         if values.size and max(float(scaled.max()), -float(scaled.min())) >= 1 << MAX_BITS:
@@ -95,7 +96,7 @@ def on_grid(columns: Sequence[NDArray[Any]], names: Sequence[str], *, fraction_b
     return Placed(rows, np.zeros(d), np.full(d, 2.0**-fraction_bits), (1 << MAX_BITS,) * d)
 
 
-def in_ranges(
+def placed_in_ranges(
     columns: Sequence[NDArray[Any]],
     names: Sequence[str],
     ranges: Mapping[str, Any],
@@ -104,11 +105,11 @@ def in_ranges(
     clip: bool,
     same_step: bool = False,
 ) -> Placed:
-    """Return columns of numbers within public ranges, as signed integers of so many bits around the middle.
+    """Return columns of numbers within public ranges, as signed integers of ``bits`` bits around the middle.
 
     Values beyond a range are clipped to it, or refused. With ``same_step`` all columns have the step of the widest.
 
-    >>> in_ranges([np.array([0.0, 9.0, 10.0])], ["x"], {"x": (0, 10)}, bits=4, clip=False).rows.tolist()
+    >>> placed_in_ranges([np.array([0.0, 9.0, 10.0])], ["x"], {"x": (0, 10)}, bits=4, clip=False).rows.tolist()
     [[-7], [6], [7]]
     """
     low, high = np.array([ranges[name] for name in names], np.float64).reshape(-1, 2).T
@@ -117,15 +118,15 @@ def in_ranges(
     step = np.full(len(half), half.max(initial=0) / most) if same_step else half / most
     rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
     for at, (column, name) in enumerate(zip(columns, names, strict=True)):
-        values = numbers(column, name)
+        values = finite_numbers(column, name)
         if not clip and values.size and (values.min() < low[at] or values.max() > high[at]):
             raise InputError(f"Column '{name}' holds values beyond its range of the session.")
         rows[:, at] = np.rint((np.clip(values, low[at], high[at]) - low[at] - half[at]) / step[at])
-    limits = tuple(int(np.rint(one)) for one in half / step)
+    limits = tuple(int(np.rint(limit)) for limit in half / step)
     return Placed(rows, low + half, step, limits)
 
 
-def numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
+def finite_numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Return a column as finite numbers."""
     if column.size and column.dtype.kind not in "iufb":
         raise InputError(f"Column '{name}' must hold numbers.")
@@ -143,15 +144,15 @@ def codes(column: NDArray[Any], name: str, categories: Sequence[Any]) -> NDArray
     >>> codes(np.array(["b", "a"]), "letter", ("a", "b")).tolist()
     [1, 0]
     """
-    texts = all(isinstance(one, str) for one in categories)
-    places = {category: place for place, category in enumerate(categories)}
+    texts = all(isinstance(category, str) for category in categories)
+    places = {category: code for code, category in enumerate(categories)}
     if texts and column.size and column.dtype.kind in "iufb":
         raise InputError(f"Column '{name}' holds numbers where the session names texts.")
     distinct, inverse = np.unique(column, return_inverse=True) if column.size else (column, np.zeros(0, int))
-    known = [places.get(value, -1) for value in distinct.tolist()]
-    if -1 in known:
-        raise InputError(f"{known.count(-1)} values of column '{name}' are none that the session names.")
-    return np.array(known, np.int64)[inverse.reshape(-1)] if column.size else np.zeros(0, np.int64)
+    positions = [places.get(value, -1) for value in distinct.tolist()]
+    if -1 in positions:
+        raise InputError(f"{positions.count(-1)} values of column '{name}' are none that the session names.")
+    return np.array(positions, np.int64)[inverse.reshape(-1)] if column.size else np.zeros(0, np.int64)
 
 
 def exact_gram(rows: Grid) -> list[list[int]]:
@@ -200,10 +201,10 @@ def _one_column(values: Any, name: str) -> NDArray[Any]:
     if column.ndim != 1:
         raise InputError(f"Column '{name}' must have one value for each row.")
     if column.dtype.kind == "O":
-        held = column.tolist()
-        if any(one is None or one != one for one in held):
+        items = column.tolist()
+        if any(item is None or item != item for item in items):
             raise InputError(f"Column '{name}' has missing values; fill or drop them first.")
-        column = np.array(held) if len({type(one) for one in held}) == 1 else column
+        column = np.array(items) if len({type(item) for item in items}) == 1 else column
     return column
 
 
@@ -232,7 +233,7 @@ def sort_classes(owner: Any) -> None:
 def require_categories(owner: object, parameter: str, categories: Any) -> None:
     """Raise a ParameterError unless categories are at least two different texts or whole numbers, all of one kind."""
     listed = list(categories) if isinstance(categories, list | tuple) else []
-    one_kind = len({type(one) for one in listed}) == 1 and type(listed[0]) in (str, int, bool)
+    one_kind = len({type(category) for category in listed}) == 1 and type(listed[0]) in (str, int, bool)
     if not one_kind or len(set(listed)) < max(2, len(listed)):
         raise ParameterError(
             f"The '{parameter}' parameter of {type(owner).__name__} must have at least two different texts or integers."

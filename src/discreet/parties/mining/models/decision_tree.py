@@ -5,7 +5,7 @@ The form over columns is that of Vaidya & Clifton (2005).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from discreet.mine.noisy.tree_growing import Node
 from discreet.parties.mining.models.columns import codes, own_columns
 from discreet.parties.mining.models.horizontal import HorizontalProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.tree_protocol import Bits, Table, TreeProtocol, grown, places_of
+from discreet.parties.mining.models.tree_protocol import Bits, Table, TreeProtocol, grown_tree, places_of
 from discreet.parties.mining.models.vertical import (
     PairProducts,
     VerticalClassifier,
@@ -29,11 +29,11 @@ from discreet.parties.mining.models.vertical import (
     row_frames,
     shared_frames,
 )
-from discreet.parties.ot.extension import setup_frames
+from discreet.parties.ot.extension import transfer_setup_frames
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.shares.bit_products import pair_frames
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
+from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
 from discreet.parties.transcript import FrameShape
 
 
@@ -120,57 +120,32 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
 
     def _run(self, party: Party, rows: tuple[list[NDArray[np.int64]], NDArray[np.int64]]) -> Fitted:
         columns, (places, labels) = self.tree_columns(self.columns), rows
-        totals = Totals(party, self)
+        totals, n = Totals(party, self), len(self.classes)
+        nodes = [Node(np.zeros(n))]
         if self.holds_back:
-            return self._run_coarse(party, totals, places, labels)
-        nodes, at = [Node(np.zeros(len(self.classes)))], np.zeros(len(labels), np.int64)
-        opened: list[int] = [0]
+            counts = np.array(totals.counts(np.bincount(labels, minlength=n)))
+            nodes[0].counts, large = counts.astype(np.float64), counts[labels] > 0
+            places, labels = [placed[large] for placed in places], labels[large]
+        at = np.zeros(len(labels), np.int64)
+        groups: list[tuple[int, ...]] = [(0,)]
+        if self.holds_back and not self.worth_splitting(nodes[0]):
+            groups = []
         n_open: list[int] = []
-        while opened and len(n_open) < self.max_depth:
-            n_open.append(len(opened))
-            tables = self._tables(totals, columns, places, labels, at, opened)
-            opened = self._split_level(nodes, columns, opened, tables, places, at)
-        party.reveal("open_nodes", n_open)
-        return totals.fitted(grown(nodes, columns, self.classes), self.count_cautions())
-
-    def _run_coarse(
-        self, party: Party, totals: Totals, places: list[NDArray[np.int64]], labels: NDArray[np.int64]
-    ) -> Fitted:
-        """Grow the tree from coarse tables, whose places two siblings join alike, and their children no less.
-
-        The table of a node less that of one child is that of the other one, so neither may have a small count; and
-        less those of one child's children, if places were apart in these that the children have joined.
-        """
-        columns, n = self.tree_columns(self.columns), len(self.classes)
-        counts = totals.counts(np.bincount(labels, minlength=n))
-        here = np.array(counts)[labels] > 0
-        places, labels = [placed[here] for placed in places], labels[here]
-        nodes, at = [Node(np.array(counts, np.float64))], np.zeros(len(labels), np.int64)
-        groups: list[tuple[int, ...]] = [(0,)] if self.worth_splitting(nodes[0]) else []
-        facts: dict[str, list[int]] = {"open_nodes": [], "opened counts": []}
+        n_counts: list[int] = []
         tables: list[CoarseTable] = []
         within: list[CoarseTable] | None = None
-        while groups and len(facts["open_nodes"]) < self.max_depth:
-            cells = [_cells(columns, places, labels, at, group, n) for group in groups]
-            tables = totals.tables([table for listed in cells for table in listed], within=within)
-            facts["open_nodes"].append(len(groups))
-            facts["opened counts"].append(n_opened(tables))
-            d, split, within = len(columns), [], []
-            for number, group in enumerate(groups):
-                by_column = tables[number * d : (number + 1) * d]
-                sides = self.split_coarse(nodes, columns, group, by_column)
-                for parent, left in sides.items():
-                    node, inside = nodes[parent], at == parent
-                    at[inside] = np.where(left[places[node.column][inside]], *node.children)
-                    if any(self.worth_splitting(nodes[child]) for child in node.children):
-                        split.append(tuple(node.children))
-                        within += by_column
-            groups = split
-        for fact, value in facts.items():
-            party.reveal(fact, value)
+        while groups and len(n_open) < self.max_depth:
+            cells = [table for group in groups for table in _cells(columns, places, labels, at, group, n)]
+            tables = self._opened(totals, cells, within)
+            n_open.append(len(groups))
+            n_counts.append(n_opened(tables))
+            groups, within = self._split_level(nodes, columns, groups, tables, places, at)
+        party.reveal("open_nodes", n_open)
+        if self.holds_back:
+            party.reveal("opened counts", n_counts)
         joined = self.joined_caution(tables, "places of the last level")
-        cautions = self.count_cautions(self.class_caution(counts), joined)
-        return totals.fitted(grown(nodes, columns, self.classes), cautions)
+        cautions = self.count_cautions(self.class_caution(nodes[0].counts.tolist()), joined)
+        return totals.fitted(grown_tree(nodes, columns, self.classes), cautions)
 
     def read(self, data: Any) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Return the place of every row of the party in every column, and its class."""
@@ -178,48 +153,43 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         labels = codes(target, self.target, self.classes)
         return places_of(self.tree_columns(self.columns), values), labels
 
-    def _tables(
-        self,
-        totals: Totals,
-        columns: Sequence[NoisyColumn],
-        places: Sequence[NDArray[np.int64]],
-        labels: NDArray[np.int64],
-        at: NDArray[np.int64],
-        opened: Sequence[int],
-    ) -> list[list[NDArray[np.int64]]]:
-        """Return the counts of every open node, by column."""
-        n, histograms, ends = len(self.classes), [], [0]
-        for node in opened:
-            here = at == node
-            for column, placed in zip(columns, places, strict=True):
-                cells = placed[here] * n + labels[here]
-                histograms.append(np.bincount(cells, minlength=column.n_places * n))
-                ends.append(ends[-1] + column.n_places * n)
-        d = len(columns)
-        share = Fraction(1, self.max_depth)
-        sums = totals.add(np.concatenate(histograms), share=share, sensitivity=d, touched=d)
-        counts = np.maximum(np.array(sums, np.int64), 0)
-        parts = [counts[ends[i] : ends[i + 1]].reshape(-1, n) for i in range(len(ends) - 1)]
-        return [parts[start : start + d] for start in range(0, len(parts), d)]
+    def _opened(
+        self, totals: Totals, cells: Sequence[Table], within: Sequence[CoarseTable] | None
+    ) -> list[CoarseTable]:
+        """Return the tables of all parties, opened in one sum, or joined until no count is small."""
+        if self.holds_back:
+            return totals.tables(cells, within=within)
+        d, ends = len(self.columns), np.cumsum([table.size for table in cells])[:-1]
+        values = np.concatenate([table.reshape(-1) for table in cells])
+        sums = totals.add(values, share=Fraction(1, self.max_depth), sensitivity=d, touched=d)
+        parts = np.split(np.maximum(np.array(sums, np.int64), 0), ends)
+        return [CoarseTable.whole(part.reshape(-1, len(self.classes))) for part in parts]
 
     def _split_level(
         self,
         nodes: list[Node],
         columns: Sequence[NoisyColumn],
-        opened: Sequence[int],
-        tables: Sequence[Sequence[NDArray[np.int64]]],
+        groups: Sequence[tuple[int, ...]],
+        tables: list[CoarseTable],
         places: Sequence[NDArray[np.int64]],
         at: NDArray[np.int64],
-    ) -> list[int]:
-        """Split the open nodes where that helps, move the party's rows down, and return the nodes to open next."""
-        children = []
-        for number, counts in zip(opened, tables, strict=True):
-            left = self.split(nodes, columns, number, counts)
-            if left is not None:
-                node, here = nodes[number], at == number
-                at[here] = np.where(left[places[node.column][here]], *node.children)
-                children += node.children
-        return [number for number in children if self.worth_splitting(nodes[number])]
+    ) -> tuple[list[tuple[int, ...]], list[CoarseTable]]:
+        """Split nodes where that helps, and move the party's rows down.
+
+        Returns the groups of nodes to open next, and the tables that theirs are a part of.
+        """
+        d = len(columns)
+        below: list[tuple[int, ...]] = []
+        within: list[CoarseTable] = []
+        for number, group in enumerate(groups):
+            by_column = tables[number * d : (number + 1) * d]
+            for parent, left in self.split_coarse(nodes, columns, group, by_column).items():
+                node, inside = nodes[parent], at == parent
+                at[inside] = np.where(left[places[node.column][inside]], *node.children)
+                opened = self.groups_below(nodes, node)
+                below += opened
+                within += by_column * len(opened)
+        return below, within
 
 
 def _cells(
@@ -308,19 +278,20 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         pair, n = self._pair(names), facts["rows"]
         products = self._products(pair, n)
         yield from row_frames(names)
-        yield from setup_frames(*pair)
+        yield from transfer_setup_frames(*pair)
         if not self.holds_back:
             for product in products * facts["open_nodes"]:
                 yield from opened_frames(pair, product)
             return
-        yield from pair_frames(pair)
+        thresholds = ThresholdFrames(pair)
+        yield from thresholds.setup()
         widths = [width for listed in self._widths(pair) for width in listed]
         for number, n_counts in enumerate(facts["opened counts"]):
             n_nodes = min(2, number + 1)
             for product in products * n_nodes:
                 yield from shared_frames(pair, product)
             shapes = [(width, n_nodes * len(self.classes)) for width in widths]
-            yield from coarse_frames(pair, shapes, n_counts, n)
+            yield from coarse_frames(thresholds, shapes, n_counts, n)
 
     def read(self, data: Any, name: str) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
         """Return the places of a party's rows in its columns, and their classes at the holder of them."""
@@ -334,72 +305,52 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         pair = self._pair(party.names)
         ends = PairProducts(party, pair, label="counts of nodes")
         columns = self.tree_columns(self.all_names(pair))
-        first = len(self.columns[pair[0]])
-        offset = 0 if party.name == pair[0] else first
-        mine = dict(enumerate(places, start=offset))
-        if self.holds_back:
-            return self._run_coarse(party, ends, places, labels, mine, n)
-        nodes, n_opened = [Node(np.zeros(len(self.classes)))], 0
-        waiting: list[tuple[int, int, Bits]] = [(0, 0, np.ones(n, np.bool_))]
-        while waiting:
-            number, depth, here = waiting.pop(0)
-            node = nodes[number]
-            if number and not (depth < self.max_depth and self.worth_splitting(node)):
-                continue
-            tables = self._tables(ends.opened, ends.party.index, pair, n, here, places, labels)
-            left = self.split(nodes, columns, number, tables)
-            n_opened += 1
-            if left is not None:
-                for child, side in zip(node.children, (left, ~left), strict=True):
-                    met = side[mine[node.column]] if node.column in mine else True
-                    waiting.append((child, depth + 1, here & met))
-        party.reveal("open_nodes", n_opened)
-        return Fitted(grown(nodes, columns, self.classes), party.names, cautions=self.count_cautions())
-
-    def _run_coarse(
-        self,
-        party: Party,
-        ends: PairProducts,
-        places: Sequence[NDArray[np.int64]],
-        labels: NDArray[np.int64] | None,
-        mine: Mapping[int, NDArray[np.int64]],
-        n: int,
-    ) -> Fitted:
-        """Grow the tree from coarse tables, as :class:`HorizontalTree` does, a node and its sibling at a time."""
-        pair, judge = self._pair(party.names), ends.judge()
-        columns = self.tree_columns(self.all_names(pair))
+        mine = dict(enumerate(places, start=0 if party.name == pair[0] else len(self.columns[pair[0]])))
+        comparer = ends.judge() if self.holds_back else None
         everyone = np.ones(n, np.bool_)
-        if labels is not None:
+        if labels is not None and self.holds_back:
             everyone = np.bincount(labels, minlength=len(self.classes))[labels] >= self.min_count
-        nodes = [Node(np.zeros(len(self.classes)))]
+        nodes, opened = [Node(np.zeros(len(self.classes)))], []
         waiting: list[tuple[tuple[int, ...], int, list[Bits], list[CoarseTable] | None]]
         waiting = [((0,), 0, [everyone], None)]
-        opened: list[int] = []
         while waiting:
             group, depth, inside, within = waiting.pop(0)
-            shares = [
-                self._tables(ends.shares, ends.party.index, pair, n, here, places, labels) for here in inside
+            multiplied = ends.shares if self.holds_back else ends.opened
+            counts = [
+                self._tables(multiplied, ends.party.index, pair, here, places, labels) for here in inside
             ]
-            joined = [np.concatenate(parts, axis=1) for parts in zip(*shares, strict=True)]
-            tables = coarse_tables(judge, joined, self.min_count, largest=n, within=within)
+            tables = self._opened(comparer, counts, n, within)
             opened.append(n_opened(tables))
             for number, left in self.split_coarse(nodes, columns, group, tables).items():
                 node, here = nodes[number], inside[group.index(number)]
-                children = tuple(node.children)
-                if depth + 1 < self.max_depth and any(
-                    self.worth_splitting(nodes[child]) for child in children
-                ):
+                sides = dict(zip(node.children, (left, ~left), strict=True))
+                for children in self.groups_below(nodes, node) if depth + 1 < self.max_depth else ():
+                    # The other party alone knows the rows that meet a question about its column.
                     met = [
-                        side[mine[node.column]] if node.column in mine else everyone for side in (left, ~left)
+                        here & sides[child][mine[node.column]] if node.column in mine else here
+                        for child in children
                     ]
-                    waiting.append((children, depth + 1, [here & side for side in met], tables))
-        party.reveal("opened counts", opened)
-        model = grown(nodes, columns, self.classes)
-        cautions = (
-            self.class_caution(nodes[0].counts.tolist()),
-            self.joined_caution(tables, "places of the last nodes"),
-        )
-        return Fitted(model, party.names, cautions=self.count_cautions(*cautions))
+                    waiting.append((children, depth + 1, met, tables))
+        if self.holds_back:
+            party.reveal("opened counts", opened)
+        else:
+            party.reveal("open_nodes", len(opened))
+        joined = self.joined_caution(tables, "places of the last nodes")
+        cautions = self.count_cautions(self.class_caution(nodes[0].counts.tolist()), joined)
+        return Fitted(grown_tree(nodes, columns, self.classes), party.names, cautions=cautions)
+
+    def _opened(
+        self,
+        comparer: Thresholds | None,
+        counts: Sequence[Sequence[NDArray[Any]]],
+        n: int,
+        within: Sequence[CoarseTable] | None,
+    ) -> list[CoarseTable]:
+        """Return tables with the classes of a group's nodes in turn; shared ones are joined until none is small."""
+        joined = [np.concatenate(parts, axis=1) for parts in zip(*counts, strict=True)]
+        if comparer is None:
+            return [CoarseTable.whole(table) for table in joined]
+        return coarse_tables(comparer, joined, self.min_count, largest=n, within=within)
 
     def _pair(self, names: Sequence[str]) -> tuple[str, str]:
         """Return the party without the classes, and the one with them."""
@@ -421,7 +372,6 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         multiplied: Callable[[ScalarProduct, NDArray[Any]], NDArray[Any]],
         index: int,
         pair: tuple[str, str],
-        n: int,
         here: Bits,
         places: Sequence[NDArray[np.int64]],
         labels: NDArray[np.int64] | None,
@@ -431,7 +381,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         ``multiplied`` opens products, or returns this party's shares of them. ``here`` are the rows that meet this
         party's own questions on the way to the node.
         """
-        widths, n_classes = self._widths(pair), len(self.classes)
+        widths, n_classes, n = self._widths(pair), len(self.classes), here.size
         indicators = [
             (np.eye(width, dtype=np.int64)[placed] * here[:, None])
             for width, placed in zip(widths[index], places, strict=True)

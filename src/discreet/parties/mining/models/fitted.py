@@ -46,17 +46,17 @@ def gaussian_bayes(
     """
     from sklearn.naive_bayes import GaussianNB
 
-    kept = require_classes(counts)
+    present = require_classes(counts)
     n = counts.sum()
     overall = squares.sum(axis=0) / n - (sums.sum(axis=0) / n) ** 2
-    means = sums[kept] / counts[kept, None]
+    means = sums[present] / counts[present, None]
     model = GaussianNB(var_smoothing=smoothing)
-    model.classes_ = np.array(classes)[kept]
-    model.class_count_ = counts[kept]
-    model.class_prior_ = counts[kept] / n
+    model.classes_ = np.array(classes)[present]
+    model.class_count_ = counts[present]
+    model.class_prior_ = counts[present] / n
     model.epsilon_ = smoothing * float(np.maximum(overall, 0).max())
     model.theta_ = means
-    model.var_ = np.maximum(squares[kept] / counts[kept, None] - means**2, 0) + model.epsilon_
+    model.var_ = np.maximum(squares[present] / counts[present, None] - means**2, 0) + model.epsilon_
     return named(model, names)
 
 
@@ -66,26 +66,26 @@ def categorical_bayes(
     """Return a CategoricalNB from the rows of each class, and for each column the counts of class and category."""
     from sklearn.naive_bayes import CategoricalNB
 
-    kept = require_classes(counts)
+    present = require_classes(counts)
     model = CategoricalNB(alpha=alpha, min_categories=[table.shape[1] for table in tables])
-    model.classes_ = np.array(classes)[kept]
-    model.class_count_ = counts[kept]
-    model.class_log_prior_ = np.log(counts[kept]) - np.log(counts.sum())
+    model.classes_ = np.array(classes)[present]
+    model.class_count_ = counts[present]
+    model.class_log_prior_ = np.log(counts[present]) - np.log(counts.sum())
     model.n_categories_ = np.array([table.shape[1] for table in tables])
-    model.category_count_ = [table[kept] for table in tables]
-    smoothed = [table[kept] + alpha for table in tables]
-    model.feature_log_prob_ = [np.log(one) - np.log(one.sum(axis=1, keepdims=True)) for one in smoothed]
+    model.category_count_ = [table[present] for table in tables]
+    smoothed = [table[present] + alpha for table in tables]
+    model.feature_log_prob_ = [np.log(table) - np.log(table.sum(axis=1, keepdims=True)) for table in smoothed]
     return named(model, names)
 
 
 def require_classes(counts: Floats) -> NDArray[np.intp]:
     """Return the classes that have rows; refuse where none has."""
-    kept = np.flatnonzero(counts > 0)
-    if not kept.size:
+    present = np.flatnonzero(counts > 0)
+    if not present.size:
         raise InputError(
             "No party has a row, or too few for 'min_count' or the noise; there is nothing to learn from."
         )
-    return kept
+    return present
 
 
 def ridge(mean: Floats, centered: Floats, names: Sequence[str], *, alpha: float) -> Any:

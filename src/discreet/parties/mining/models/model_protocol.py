@@ -26,6 +26,9 @@ class Fitted:
 
     ``late`` are the parties without which the others went on because they did not answer in time. ``cautions`` say what
     to consider before the model is used or passed on.
+
+    >>> Fitted({"x": [4.0]}, ("a", "b", "c")).parties
+    ('a', 'b', 'c')
     """
 
     model: Any

@@ -21,8 +21,8 @@ from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
     codes,
-    in_ranges,
     own_columns,
+    placed_in_ranges,
     require_categories,
     require_ranges,
     sort_classes,
@@ -39,11 +39,11 @@ from discreet.parties.mining.models.vertical import (
     row_frames,
     shared_frames,
 )
-from discreet.parties.ot.extension import setup_frames
+from discreet.parties.ot.extension import transfer_setup_frames
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.shares.bit_products import pair_frames
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_local, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
+from discreet.parties.shares.thresholds import ThresholdFrames
 from discreet.parties.transcript import FrameShape
 
 
@@ -289,9 +289,10 @@ class VerticalNaiveBayes(VerticalClassifier):
             if not self._joins:
                 yield from product.frames(pair)
                 continue
-            yield from setup_frames(*pair) + shared_frames(pair, product) + pair_frames(pair)
+            thresholds = ThresholdFrames(pair)
+            yield from transfer_setup_frames(*pair) + shared_frames(pair, product) + thresholds.setup()
             shapes = [(len(self.categories[column]), len(self.classes)) for column in self.columns[name]]
-            yield from coarse_frames(pair, shapes, facts["opened counts"].get(name, 0), n)
+            yield from coarse_frames(thresholds, shapes, facts["opened counts"].get(name, 0), n)
         yield from broadcast_frames(names, "class sums", self._n_sent(names))
 
     def read(self, data: Any, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
@@ -306,7 +307,7 @@ class VerticalNaiveBayes(VerticalClassifier):
             ]
             n = columns[0].shape[0] if columns else len(indicators if indicators is not None else ())
             return np.concatenate([np.zeros((n, 0), np.int64), *parts], axis=1), indicators
-        rows = in_ranges(columns, names, self.ranges, bits=self.bits, clip=False).rows
+        rows = placed_in_ranges(columns, names, self.ranges, bits=self.bits, clip=False).rows
         if not names and indicators is not None:
             rows = np.zeros((len(indicators), 0), np.int64)
         return np.concatenate([rows, rows**2], axis=1), indicators
@@ -412,7 +413,7 @@ class VerticalNaiveBayes(VerticalClassifier):
             ends = np.cumsum([len(self.categories[column]) for column in listed])[:-1]
             tables = [part.T for part in np.split(rows, ends)]
             return fitted.categorical_bayes(counts, tables, self.classes, listed, self.alpha)
-        grid = in_ranges([np.zeros(0)] * len(listed), listed, self.ranges, bits=self.bits, clip=False)
+        grid = placed_in_ranges([np.zeros(0)] * len(listed), listed, self.ranges, bits=self.bits, clip=False)
         first, second = (
             np.concatenate([np.split(sums[name], 2)[which] for name in names]).T for which in (0, 1)
         )
@@ -426,4 +427,4 @@ class VerticalNaiveBayes(VerticalClassifier):
 def _flat(tables: Sequence[CoarseTable]) -> list[int]:
     """Return the counts of coarse tables, and the last places of their blocks, as integers one after the other."""
     counts = [value for table in tables for value in table.counts.reshape(-1).tolist()]
-    return [*counts, *(place for table in tables for place in table.last.tolist())]
+    return [*counts, *(last for table in tables for last in table.last.tolist())]

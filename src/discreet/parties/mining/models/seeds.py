@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 def seed_lengths(n_drawn: int, k: int, d: int) -> list[int]:
-    """Return the lengths of the sums that draw so many different seeds of k.
+    """Return the lengths of the sums that draw ``n_drawn`` different seeds of k.
 
     >>> seed_lengths(2, 3, 5)
     [8, 64, 5, 8, 64, 5, 8]
@@ -52,8 +52,8 @@ def draw_seeds(
         counts = totals.add(picked.sum(axis=1))
         if 1 not in counts:
             raise PartyError("The parties drew no seed, which happens once in a trillion runs; run again.")
-        own = means[picked[counts.index(1)]]
-        drawn = totals.add(own[0] if len(own) else np.zeros(rows.shape[1], np.int64))
+        picked_means = means[picked[counts.index(1)]]
+        drawn = totals.add(picked_means[0] if len(picked_means) else np.zeros(rows.shape[1], np.int64))
         gaps = ((means - np.array(drawn, np.float64)) ** 2).sum(axis=1)
         nearest = np.minimum(nearest, gaps) if seeds else gaps
         seeds.append(np.array(drawn, np.float64))
@@ -84,7 +84,7 @@ def candidates(rows: Grid, *, min_rows: int) -> tuple[Grid, NDArray[np.int64]]:
         groups += [group[order[half:]], group[order[:half]]]
     means = [np.rint(group.mean(axis=0)) for group in done]
     return np.array(means, np.int64).reshape(-1, rows.shape[1]), np.array(
-        [len(one) for one in done], np.int64
+        [len(group) for group in done], np.int64
     )
 
 

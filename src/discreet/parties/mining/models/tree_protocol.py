@@ -20,7 +20,7 @@ from discreet.mine.noisy.grown_tree import GrownTree
 from discreet.mine.noisy.tree_growing import Node
 from discreet.parties.mining.models.columns import (
     codes,
-    numbers,
+    finite_numbers,
     require_categories,
     require_ranges,
     sort_classes,
@@ -81,7 +81,9 @@ def best_split(
     return number, _sides(columns, number, first, tables[number])
 
 
-def grown(nodes: Sequence[Node], columns: Sequence[NoisyColumn], classes: Sequence[Any]) -> ReconstructedTree:
+def grown_tree(
+    nodes: Sequence[Node], columns: Sequence[NoisyColumn], classes: Sequence[Any]
+) -> ReconstructedTree:
     """Return the tree as an estimator."""
     if not nodes[0].counts.sum() > 0:
         raise InputError(
@@ -125,10 +127,10 @@ def _orders(table: Counts, *, numbers: bool) -> list[list[int]]:
     if numbers:
         return [list(range(len(table)))]
     sizes = table.sum(axis=1).tolist()
-    here = [place for place, size in enumerate(sizes) if size > 0]
+    here = [position for position, size in enumerate(sizes) if size > 0]
     tried = range(1 if table.shape[1] == 2 else table.shape[1])
     return [
-        sorted(here, key=lambda place: (Fraction(int(table[place, label]), sizes[place]), place))
+        sorted(here, key=lambda position: (Fraction(int(table[position, label]), sizes[position]), position))
         for label in tried
     ]
 
@@ -185,6 +187,17 @@ class TreeProtocol(ModelProtocol):
         """Whether a node has two classes and rows enough for two leaves."""
         return worth_splitting(node.counts.tolist(), min_leaf=self.min_leaf)
 
+    def groups_below(self, nodes: Sequence[Node], node: Node) -> list[tuple[int, ...]]:
+        """Return which children of a node are opened next, those of a group in one table.
+
+        The table of a node less that of one child is that of the other one. So where small counts are held back, both
+        children are opened, and join their places alike.
+        """
+        worth = [child for child in node.children if self.worth_splitting(nodes[child])]
+        if not self.holds_back:
+            return [(child,) for child in worth]
+        return [tuple(node.children)] if worth else []
+
     def split_coarse(
         self,
         nodes: list[Node],
@@ -238,6 +251,6 @@ def places_of(columns: Sequence[NoisyColumn], values: Sequence[NDArray[Any]]) ->
     return [
         codes(data, column.name, column.categories)
         if column.edges is None
-        else column.places(numbers(data, column.name)).astype(np.int64)
+        else column.places(finite_numbers(data, column.name)).astype(np.int64)
         for column, data in zip(columns, values, strict=True)
     ]

@@ -20,13 +20,12 @@ from discreet.parties.mining.models.columns import (
     sort_classes,
 )
 from discreet.parties.mining.models.model_protocol import MOST_LEAST, ModelProtocol
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, transfer_setup_frames
 from discreet.parties.protocol import Party
 from discreet.parties.shares.coarse_tables import TableShape, cut_groups
 from discreet.parties.shares.opening import other_share
 from discreet.parties.shares.scalar_product import ScalarProduct
-from discreet.parties.shares.thresholds import Thresholds, none_small_frames
-from discreet.parties.shares.thresholds import opened_frames as threshold_opened_frames
+from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
 from discreet.parties.transcript import FrameShape
 
 _WIDE_BYTES = 16
@@ -220,7 +219,7 @@ class PairProducts:
 
 def opened_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameShape]:
     """Return the frames of opened products whose transfers are set up."""
-    return list(product.frames(pair))[len(setup_frames(*pair)) :]
+    return list(product.frames(pair))[len(transfer_setup_frames(*pair)) :]
 
 
 def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameShape]:
@@ -229,8 +228,7 @@ def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameSh
 
 
 def coarse_frames(
-    pair: tuple[str, str], shapes: Sequence[TableShape], n_counts: int, n_rows: int
+    thresholds: ThresholdFrames, shapes: Sequence[TableShape], n_counts: int, n_rows: int
 ) -> list[FrameShape]:
-    """Return the frames by which two parties join places of shared tables and open so many counts."""
-    frames = none_small_frames(pair, cut_groups(shapes), n_rows)
-    return frames + threshold_opened_frames(pair, n_counts)
+    """Return the frames by which two parties join places of shared tables and open ``n_counts`` counts."""
+    return thresholds.none_small(cut_groups(shapes), largest=n_rows) + thresholds.opened(n_counts)

@@ -27,7 +27,7 @@ from discreet.parties.mining.rules.joint_rules import (
     require_thresholds,
 )
 from discreet.parties.protocol import Facts, Party
-from discreet.parties.sets.private_sets import Union
+from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.sums.shared_sums import SharedFrames, SharedSums
@@ -289,7 +289,7 @@ class _Half:
 
     def _unite(self, union: SetUnion, items: list[str], label: str) -> tuple[str, ...]:
         _require_fits(len(items), union.max_items, label)
-        united: Union = union.run(self._party.within(f"union of {label}"), items)
+        united: UnitedItems = union.run(self._party.within(f"union of {label}"), items)
         return united.items
 
     def _judged(self, local: Counts, *, first: bool, n: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:

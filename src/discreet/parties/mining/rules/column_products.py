@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.parties.mining.rules.joint_rules import Sets
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, transfer_setup_frames
 from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
-from discreet.parties.shares import thresholds
-from discreet.parties.shares.thresholds import Thresholds
+from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
 from discreet.parties.transcript import FrameShape
 
 Part = tuple[int, ...]
@@ -67,26 +66,26 @@ def grouped(candidates: Sets, owners: Sequence[int]) -> list[Group]:
     >>> [(one.parties, one.rows.tolist()) for one in grouped(np.array([[0, 1], [0, 2], [1, 2]]), [0, 0, 1])]
     [((0, 1), [1, 2]), ((0,), [0])]
     """
-    found: dict[tuple[tuple[int, int], ...], list[tuple[int, dict[int, Part]]]] = {}
+    members: dict[tuple[tuple[int, int], ...], list[tuple[int, dict[int, Part]]]] = {}
     for row, items in enumerate(candidates.tolist()):
         parts = _parts(items, owners)
-        shape = tuple((place, len(parts[place])) for place in sorted(parts))
-        found.setdefault(shape, []).append((row, parts))
-    return [_group([place for place, _ in shape], members) for shape, members in sorted(found.items())]
+        shape = tuple((owner, len(parts[owner])) for owner in sorted(parts))
+        members.setdefault(shape, []).append((row, parts))
+    return [_group([owner for owner, _ in shape], members) for shape, members in sorted(members.items())]
 
 
 def _group(places: Sequence[int], members: Sequence[tuple[int, dict[int, Part]]]) -> Group:
-    several = {place: len({parts[place] for _, parts in members}) for place in places}
-    parties = tuple(sorted(places, key=lambda place: (-several[place], place)))
-    parts = tuple(tuple(one[place] for place in parties) for _, one in members)
+    several = {owner: len({parts[owner] for _, parts in members}) for owner in places}
+    parties = tuple(sorted(places, key=lambda owner: (-several[owner], owner)))
+    parts = tuple(tuple(parts_of[owner] for owner in parties) for _, parts_of in members)
     return Group(parties, np.array([row for row, _ in members], np.int64), parts)
 
 
 def _parts(items: Sequence[int], owners: Sequence[int]) -> dict[int, Part]:
-    found: dict[int, Part] = {}
+    parts: dict[int, Part] = {}
     for item in items:
-        found[owners[item]] = (*found.get(owners[item], ()), item)
-    return found
+        parts[owners[item]] = (*parts.get(owners[item], ()), item)
+    return parts
 
 
 _COMBINED = "combined"
@@ -119,8 +118,8 @@ class ColumnProducts:
 
     def part(self, items: Part) -> NDArray[np.bool_]:
         """Return who has all of some own items."""
-        held: NDArray[np.bool_] = np.all([self._bits[item] for item in items], axis=0)
-        return held
+        flags: NDArray[np.bool_] = np.all([self._bits[item] for item in items], axis=0)
+        return flags
 
     def counts(self, group: Group, least: int) -> NDArray[np.int64] | None:
         """Return, at the two keepers, the counts that reach the least one, and zeros for the others."""
@@ -129,7 +128,7 @@ class ColumnProducts:
         if self._party.index not in keepers:
             return None
         if keepers not in self._thresholds:
-            names = [self._party.names[place] for place in keepers]
+            names = [self._party.names[keeper] for keeper in keepers]
             self._thresholds[keepers] = Thresholds(self._party.within(f"keepers {keepers}", names))
         judge = self._thresholds[keepers]
         words = share.astype(np.uint64)
@@ -140,32 +139,33 @@ class ColumnProducts:
 
     def _joined(self, group: Group) -> Held:
         """Return the own shares of the products of the parts of all parties but the last, row by row."""
-        own, held = self._party.index, {}
-        if own == group.parties[0]:
-            held = {prefix: self.part(prefix[0]).astype(self._word) for prefix in group.prefixes(1)}
+        index, products = self._party.index, {}
+        if index == group.parties[0]:
+            products = {prefix: self.part(prefix[0]).astype(self._word) for prefix in group.prefixes(1)}
         for depth in range(2, len(group.parties)):
             *before, last = group.parties[:depth]
             longer: Held = {}
             for prefix in group.prefixes(depth):
-                if own in before:
-                    masks = send_correlated(self._sender(last), held[prefix[:-1]][:, None])
+                if index in before:
+                    masks = send_correlated(self._sender(last), products[prefix[:-1]][:, None])
                     longer[prefix] = self._word(0) - masks[:, 0]
-                elif own == last:
+                elif index == last:
                     bits = self.part(prefix[-1])
                     longer[prefix] = np.zeros(self._n, self._word)
                     for peer in before:
-                        found = receive_correlated(self._receiver(peer), bits, n_words=1, dtype=self._word)
-                        longer[prefix] += found[:, 0]
-            held = longer
-        return held
+                        words = receive_correlated(self._receiver(peer), bits, n_words=1, dtype=self._word)
+                        longer[prefix] += words[:, 0]
+            products = longer
+        return products
 
-    def _shares(self, group: Group, held: Held) -> NDArray[Any]:
+    def _shares(self, group: Group, products: Held) -> NDArray[Any]:
         """Return the own share of the counts, which adds up over the parties of the group."""
+        # The bits of the last party choose in transfers from each of the others, who hold shares of the product before.
         *before, last = group.parties
         share = np.zeros(len(group.parts), self._word)
         for places, prefixes, part in _chunks(group, self._n):
             if self._party.index in before:
-                words = np.stack([held[prefix] for prefix in prefixes], axis=1)
+                words = np.stack([products[prefix] for prefix in prefixes], axis=1)
                 share[places] -= _summed(send_correlated(self._sender(last), words))
             elif self._party.index == last:
                 bits, n_words = self.part(part), len(places)
@@ -179,27 +179,31 @@ class ColumnProducts:
     def _combined(self, group: Group, share: NDArray[Any]) -> NDArray[Any]:
         """Return shares that add up over the first two parties: the others send theirs to the first."""
         names, first = self._party.names, group.parties[0]
-        for place in group.parties[2:]:
-            if self._party.index == place:
+        for owner in group.parties[2:]:
+            if self._party.index == owner:
                 self._party.send(names[first], _COMBINED, share.view(np.uint8).data)
             elif self._party.index == first:
-                payload = self._party.recv(names[place], _COMBINED, share.nbytes)
+                payload = self._party.recv(names[owner], _COMBINED, share.nbytes)
                 share += np.frombuffer(payload, self._word)
         return share
 
-    def _sender(self, place: int) -> TransferSender:
-        if place not in self._senders:
-            self._senders[place] = TransferSender(*self._pair(self._party.index, place), label="columns")
-        return self._senders[place]
+    def _sender(self, receiver: int) -> TransferSender:
+        if receiver not in self._senders:
+            self._senders[receiver] = TransferSender(
+                *self._pair(self._party.index, receiver), label="columns"
+            )
+        return self._senders[receiver]
 
-    def _receiver(self, place: int) -> TransferReceiver:
-        if place not in self._receivers:
-            self._receivers[place] = TransferReceiver(*self._pair(place, self._party.index), label="columns")
-        return self._receivers[place]
+    def _receiver(self, sender: int) -> TransferReceiver:
+        if sender not in self._receivers:
+            self._receivers[sender] = TransferReceiver(
+                *self._pair(sender, self._party.index), label="columns"
+            )
+        return self._receivers[sender]
 
     def _pair(self, sender: int, receiver: int) -> tuple[Party, str]:
         """Return this end of the transfers between two parties, and the name of the other one."""
-        pair = [self._party.names[place] for place in (sender, receiver)]
+        pair = [self._party.names[index] for index in (sender, receiver)]
         part = self._party.within(f"transfers {sender} {receiver}", pair)
         return part, part.peer
 
@@ -210,39 +214,38 @@ class ProductFrames:
     def __init__(self, names: tuple[str, ...], n: int) -> None:
         self._names, self._n = names, n
         self._word_bytes = np.dtype(word_for(n)).itemsize
-        self._set_up: set[tuple[str, int, int]] = set()
+        self._set_up: set[tuple[int, int]] = set()
+        self._thresholds: dict[tuple[int, int], ThresholdFrames] = {}
 
     def counts(self, group: Group, least: int, n_frequent: int) -> Iterator[FrameShape]:
         """Return the frames of one group, of whose candidates some are frequent."""
         for depth in range(2, len(group.parties)):
             for _ in group.prefixes(depth):
-                for place in group.parties[: depth - 1]:
-                    yield from self._transfers(place, group.parties[depth - 1], n_words=1)
+                for sender in group.parties[: depth - 1]:
+                    yield from self._transfers(sender, group.parties[depth - 1], n_words=1)
         *before, last = group.parties
         for places, _, _ in _chunks(group, self._n):
-            for place in before:
-                yield from self._transfers(place, last, n_words=len(places))
+            for sender in before:
+                yield from self._transfers(sender, last, n_words=len(places))
         size = self._word_bytes * len(group.parts)
-        first = self._names[group.parties[0]]
-        yield from (FrameShape(self._names[place], first, _COMBINED, size) for place in group.parties[2:])
-        pair = (self._names[group.keepers[0]], self._names[group.keepers[1]])
-        if self._is_new("thresholds", *group.keepers):
-            yield from thresholds.setup_frames(pair)
-        yield from thresholds.threshold_frames(pair, len(group.parts), least, self._n)
-        yield from thresholds.opened_frames(pair, n_frequent)
+        collector = self._names[group.parties[0]]
+        yield from (
+            FrameShape(self._names[sender], collector, _COMBINED, size) for sender in group.parties[2:]
+        )
+        first, second = group.keepers
+        frames = ThresholdFrames((self._names[first], self._names[second]))
+        frames = self._thresholds.setdefault(group.keepers, frames)
+        yield from frames.at_least(len(group.parts), least, largest=self._n)
+        yield from frames.opened(n_frequent)
 
     def _transfers(self, sender: int, receiver: int, *, n_words: int) -> Iterator[FrameShape]:
         names = self._names[sender], self._names[receiver]
-        if self._is_new("transfers", sender, receiver):
-            yield from setup_frames(*names)
+        if (sender, receiver) not in self._set_up:
+            self._set_up.add((sender, receiver))
+            yield from transfer_setup_frames(*names)
         yield from correlated_frames(
             *names, self._n, n_words=n_words, malicious=False, word_bytes=self._word_bytes
         )
-
-    def _is_new(self, use: str, one: int, other: int) -> bool:
-        known = (use, one, other) in self._set_up
-        self._set_up.add((use, one, other))
-        return not known
 
 
 def word_for(n: int) -> Any:
@@ -261,7 +264,7 @@ def _chunks(group: Group, n: int) -> Iterator[tuple[list[int], list[tuple[Part, 
     for part, places in group.by_last_part():
         for start in range(0, len(places), size):
             chunk = places[start : start + size]
-            yield chunk, [group.parts[place][:-1] for place in chunk], part
+            yield chunk, [group.parts[at][:-1] for at in chunk], part
 
 
 def _summed(words: NDArray[Any]) -> NDArray[Any]:

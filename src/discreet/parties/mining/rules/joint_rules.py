@@ -30,6 +30,12 @@ class JointRules:
 
     ``itemsets`` and ``rules`` are those that :class:`discreet.mine.Itemsets` and :func:`discreet.mine.rules` return for
     the pooled data; names of items are text. ``parties`` are those whose data is in them.
+
+    >>> from discreet.parties import simulate
+    >>> from discreet.parties.mining import AssociationRules
+    >>> run = simulate(AssociationRules(5, items=("tea",)), {name: [["tea"]] * 2 for name in ("a", "b", "c")})
+    >>> list(run.outputs["a"].itemsets), list(run.outputs["a"].files())
+    ([(('tea',), 6)], ['itemsets.csv', 'rules.csv'])
     """
 
     itemsets: FoundItemsets

@@ -1,0 +1,105 @@
+"""Sections on pseudo-data: how similar it is to the original, and how close it comes to people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.core.percentages import percent
+from discreet.core.release import Release
+from discreet.kinds import charts
+from discreet.kinds.blocks import Block, Section, Table, Tiles
+from discreet.kinds.formatting import number
+from discreet.kinds.sections import distributions
+from discreet.kinds.sections.risk import MIN_PEOPLE
+from discreet.measure import Closeness, Copies, Fidelity
+
+_STEPS = {
+    "segment": "Segment: near records of one level",
+    "segment alone": "Segment alone: near records of one level",
+    "numerical test": "Numerical test: groups too small are dissolved",
+    "cannibalize": "Cannibalize: lower groups are dissolved into nearer ones",
+    "attrition": "Attrition: records move to nearer lower groups",
+    "resolve": "Resolve: groups still too small take in their nearest",
+}
+
+
+def compared(release: Release) -> list[Block]:
+    """Return the sections that compare with the original, in reading order."""
+    private, schema = release.figures.private, release.schema
+    least = max(int(release.evidence.sizes.min()), MIN_PEOPLE)
+    return [
+        _summary(release, private.fidelity),
+        _closeness(private.closeness, private.copies),
+        _similarity(private.fidelity),
+        distributions.compared(release, (*schema.quasi, *schema.sensitive), least),
+        _steps(release),
+    ]
+
+
+def _summary(release: Release, similarity: Fidelity) -> Tiles:
+    evidence = release.evidence
+    sizes = evidence.sizes
+    tiles = (
+        ("Pseudo-records", f"{similarity.n_pseudo:,}", f"drawn for {evidence.n_rows:,} records"),
+        ("Groups", f"{sizes.size:,}", f"{number(round(float(sizes.mean()), 1))} records on average"),
+        ("Smallest group", f"{int(sizes.min()):,}", f"largest: {int(sizes.max()):,}"),
+        (
+            "Covariance compatibility",
+            number(similarity.covariance_compatibility),
+            "1: same covariances",
+        ),
+    )
+    return Tiles(tiles)
+
+
+def _closeness(found: Closeness, exact: Copies) -> Section:
+    rows = [
+        ("Median distance of a pseudo-record to the closest record", number(found.distance)),
+        ("Median distance of a record to the closest other record", number(found.spacing)),
+        ("Ratio of the two", number(found.ratio)),
+        (
+            "Pseudo-records closer to a record than 95% of the records are to each other",
+            percent(found.nearer),
+        ),
+        ("Pseudo-records that equal a record", f"{exact.equal:,} of {exact.n_rows:,}"),
+        ("Pseudo-records that equal a record that is unique in the original", f"{exact.unique:,}"),
+        ("Unique records that equal a pseudo-record", f"{exact.people:,}"),
+        ("Pseudo-records with the quasi-identifiers of a single person", f"{exact.singled_out:,}"),
+    ]
+    return Section(
+        "closeness",
+        "Closeness to real records",
+        "Pseudo-records are random, but one may equal a real record or come so close that it reveals the person. "
+        f"Distances are between standardized columns, of {found.n_looked_at:,} rows; copies are counted over all.",
+        [Table(("Measure", "Value"), rows, "Closeness")],
+    )
+
+
+def _similarity(similarity: Fidelity) -> Section:
+    distance = similarity.columns
+    columns = sorted(distance, key=lambda name: -distance[name])
+    shares = [distance[name] for name in columns]
+    return Section(
+        "cost",
+        "Change of distributions",
+        "How far the distribution of each column moved: 0% is unchanged, 100% has nothing in common.",
+        [charts.share_figure("Distance by column", ("Column", "Distance"), columns, shares)],
+    )
+
+
+def _steps(release: Release) -> Section:
+    """Return how each step of making groups changed the squared error, over all levels."""
+    steps: Any = release.evidence.details.get("steps", [])
+    moved: dict[str, float] = {}
+    before = 0.0
+    for step in steps:
+        moved[step["step"]] = moved.get(step["step"], 0.0) + step["ssq"] - before
+        before = step["ssq"]
+    rows = [(_STEPS.get(name, name), number(change)) for name, change in moved.items()]
+    return Section(
+        "groups",
+        "How the groups were made",
+        "The squared distance of records to the means of their groups, in standardized columns, and how each step "
+        "changed it.",
+        [Table(("Step", "Change"), [*rows, ("Total", number(before))], "Squared error")],
+    )

@@ -1,0 +1,162 @@
+"""Written releases: the folder of one, as whoever has it reads and judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import InputError
+from discreet.core.hierarchy.specs import spec_from_dict
+from discreet.core.schema import DROPPED, Column, Role, other, person
+from discreet.core.verdict import Verdict, claimed
+from discreet.engines.digests import RECORD, is_regular
+from discreet.engines.files import read
+from discreet.engines.formats import format_named
+from discreet.kinds.kind import Kind, record_kind
+from discreet.publish.recipes.recipe import private_part
+
+_TREES = ("hierarchy", "ordered")
+
+
+@dataclass(frozen=True)
+class Written:
+    """The folder of a release, and what its files say.
+
+    Attributes
+    ----------
+    folder
+        The folder of the release.
+    record
+        What its release.json says.
+    owners
+        What the owner's folder says; empty where it is not there, or belongs to another release.
+    population
+        The population of a k-map guarantee, which no release holds.
+    is_changed
+        Whether a file is missing, or is not what was written.
+    """
+
+    folder: Path
+    record: Mapping[str, Any]
+    owners: Mapping[str, Any]
+    population: Any = None
+    is_changed: bool = False
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The kind of data, with what the guarantee that was stated adds to it."""
+        return record_kind(self.record)
+
+    def claims(self) -> Verdict:
+        """Return the verdict that release.json states."""
+        stated = self.record["verdict"]
+        parts = tuple(claimed(part["guarantee"], ok=part["ok"]) for part in stated.get("parts", ()))
+        return replace(
+            claimed(stated["guarantee"], ok=stated["ok"] and all(part.ok for part in parts)), parts=parts
+        )
+
+    def file(self, name: str) -> Path:
+        """Return a file of the folder by its name, one that was written with the release if there is one."""
+        files = [
+            path for path in self.folder.glob(f"{name}.*") if path.suffix != ".html" and is_regular(path)
+        ]
+        if not files:
+            raise InputError(f"{self.folder} holds no file of {name}.")
+        return min(files, key=lambda path: (path.name not in self.record["files"], path))
+
+    def frame(self, name: str, labels: tuple[str, ...] = ()) -> Any:
+        """Read a file of the folder; labels stay text, whatever they look like."""
+        path = self.file(name)
+        reading: dict[str, Any] = {"nulls": ("",)}
+        if format_named(path.suffix[1:]).text and labels:
+            reading["text"] = labels
+        return read(path, **reading)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a released table is written as text, which does not say the types of its columns."""
+        names = [Path(name) for name in self.record["files"] if Path(name).stem == "data"]
+        return any(format_named(name.suffix[1:]).text for name in names if is_regular(self.folder / name))
+
+    @cached_property
+    def hidden_columns(self) -> tuple[str, ...]:
+        """The columns whose hierarchy or order is in the owner's folder alone, which is not there."""
+        private = self.owners.get("columns")
+        return tuple(
+            entry["name"]
+            for entry in self.record["columns"]
+            for key in _TREES
+            if entry.get(key) is True
+            and not (isinstance(private, Mapping) and key in private.get(entry["name"], ()))
+        )
+
+    def columns(self) -> dict[str, Column]:
+        """Return the roles of the released columns; a hierarchy or an order that is hidden is left out."""
+        hidden = self.hidden_columns
+        columns = [
+            {key: value for key, value in entry.items() if key not in _TREES or entry["name"] not in hidden}
+            for entry in self.record["columns"]
+        ]
+        return released_columns(self.folder, {**self.record, "columns": columns}, self.owners)
+
+
+def released_columns(
+    folder: Path, record: Mapping[str, Any], owners: Mapping[str, Any] | None = None
+) -> dict[str, Column]:
+    """Return the roles of the columns that a release has; quasi-identifiers hold labels, which need no tree.
+
+    ``owners`` is the private part of the release; None reads it where it lies beside the release.
+    """
+    entries = [_without_tree(entry) for entry in record["columns"]]
+    roles = roles_of_record(folder, {**record, "columns": entries}, owners=owners)
+    columns: dict[str, Column] = {}
+    for entry in record["columns"]:
+        column = roles[entry["name"]]
+        if column.role is Role.QUASI:
+            column = Column(Role.QUASI)
+        elif column.role in DROPPED:
+            if not entry.get("pseudonym"):
+                continue
+            column = person() if column.role is Role.PERSON else other()
+        columns[entry["name"]] = column
+    return columns
+
+
+def _without_tree(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what release.json says of a column, without the tree or order that a quasi-identifier was made by."""
+    made_by = ("hierarchy", "ordered") if entry["role"] == Role.QUASI.value else ()
+    return {name: value for name, value in entry.items() if name not in made_by}
+
+
+def roles_of_record(
+    folder: Path,
+    record: Mapping[str, Any],
+    keys: Mapping[str, bytes] | None = None,
+    *,
+    owners: Mapping[str, Any] | None = None,
+) -> dict[str, Column]:
+    """Return the roles that release.json names, with the trees of the private part where it has any."""
+    roles: dict[str, Column] = {}
+    private = private_part(folder / RECORD) if owners is None else owners
+    columns = private.get("columns") if isinstance(private, dict) else None
+    hidden = columns if isinstance(columns, dict) else {}
+    for entry in record["columns"]:
+        name, role = entry["name"], Role(entry["role"])
+        described = {**entry, **hidden.get(name, {})}
+        tree, ordered = described.get("hierarchy"), described.get("ordered")
+        if tree is True or ordered is True:
+            raise InputError(
+                f"{folder} does not hold the hierarchy or the order of '{name}': the folder that ends in .private does."
+            )
+        roles[name] = Column(
+            role,
+            None if tree is None else spec_from_dict(tree),
+            float(entry.get("weight", 1.0)),
+            None if ordered is None else tuple(ordered),
+            key=(keys or {}).get(name) if entry.get("pseudonym") else None,
+            allow_unique=entry.get("allow_unique") is True,
+        )
+    return roles
