@@ -367,8 +367,9 @@ def test_guarantees_are_read_back_and_refuse_what_makes_no_sense() -> None:
     assert guarantee_from_dict(made.to_dict()) == made
     assert repr(made) == "DistinctDiversity(l=2, of='disease') per 'who'"
     assert (made & PerUnit(KAnonymity(2), "who")).describe() == (
-        "Every class holds at least 2 different values of disease. Every row shares all quasi-identifying values with "
-        "at least one other. Counted by who instead of rows: each counts once in a class."
+        "Every class holds at least 2 different values of disease. Those who know how many rows somebody has in a "
+        "class may infer more. Every row shares all quasi-identifying values with at least one other. Counted by who "
+        "instead of rows: each counts once in a class."
     )
     with pytest.raises(SchemaError, match="one for each part"):
         PerUnit(KAnonymity(2) & KAnonymity(3), "who")

@@ -204,3 +204,17 @@ def test_what_a_format_cannot_tell_apart_is_refused(tmp_path: Path) -> None:
     folder = release.write(tmp_path / "out", format="parquet", report=False)
     record = json.loads((folder / "release.json").read_text())
     assert record["verdict"]["parts"][1]["worst"] == pytest.approx(4)
+
+
+@pytest.mark.parametrize("name", ["out/notes.txt", "out/sub/notes.txt", "out.private/diary.txt"])
+def test_what_was_not_written_with_a_release_is_never_overwritten(tmp_path: Path, name: str) -> None:
+    release = released(planted_frame(), planted_columns())
+    release.write(tmp_path / "out")
+    release.write(tmp_path / "out", overwrite=True)
+    notes = tmp_path / name
+    notes.parent.mkdir(exist_ok=True)
+    notes.write_text("mine")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(OutputError, match="other files too"):
+        release.write(tmp_path / "out", overwrite=True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

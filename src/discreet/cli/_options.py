@@ -112,6 +112,7 @@ _PSEUDONYM = click.option(
     help="Keep an identifier as a keyed pseudonym; the key is env:NAME or file:PATH.",
 )
 OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace an earlier release.")
+OVERWRITE_FILE = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
 _STRICT = click.option("--strict", is_flag=True, help="Write nothing where there is any caution.")
 _PDF = click.option(
     "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."

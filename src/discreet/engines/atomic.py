@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.errors import OutputError
-from discreet.engines.folder_kinds import FolderKind, check_replaceable
+from discreet.engines.folder_kinds import FolderKind, check_replaceable, require_apart
 from discreet.engines.scratch import is_abandoned, remove, try_lock
 
 _SUFFIX = ".discreet-tmp"
@@ -130,6 +130,13 @@ def require_new_file(target: Path, *, overwrite: bool) -> None:
         raise OutputError(
             f"{target} is there already; name a new file, or allow overwriting.", fix={"overwrite": True}
         )
+
+
+def require_free_file(target: Path | None, *inputs: object, overwrite: bool) -> None:
+    """Raise an OutputError where a file, if one is to be written, is an input, or is there and must not be replaced."""
+    if target is not None:
+        require_apart(target, *inputs)
+        require_new_file(target, overwrite=overwrite)
 
 
 def _clear(target: Path) -> None:

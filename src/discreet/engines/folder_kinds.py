@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from discreet.core.errors import OutputError
@@ -23,16 +24,20 @@ class FolderKind:
     private : bool
         Whether only the owner may look into it.
     lists_files : bool
-        Whether the mark lists the names of all other files under ``files``; a folder with further ones is refused.
+        Whether the mark lists the names of other files under ``files``.
+    beside : tuple of str
+        The names of other files that a folder of the kind may have. A folder with any other file is not replaced,
+        unless its kind neither lists files nor names any.
     """
 
     noun: str
     mark: str
     private: bool = False
     lists_files: bool = False
+    beside: tuple[str, ...] = ()
 
     def recognizes(self, folder: Path) -> bool:
-        """Whether a folder is of this kind and holds nothing that was not written with it, as far as its mark lists."""
+        """Whether a folder is of this kind and holds nothing that was not written with it, as far as that is known."""
         mark = folder / self.mark
         if mark.is_symlink() or not mark.is_file():
             return False
@@ -42,12 +47,13 @@ class FolderKind:
             return False
         if not isinstance(record, dict) or not isinstance(record.get("discreet"), str):
             return False
-        if not self.lists_files:
+        if not self.lists_files and not self.beside:
             return True
-        files = record.get("files")
-        return isinstance(files, list) and all(
-            path.name == self.mark or path.name in files for path in folder.iterdir()
-        )
+        files = record.get("files") if self.lists_files else []
+        if not isinstance(files, list | dict):
+            return False
+        written = {self.mark, *self.beside, *map(str, files)}
+        return all(path.name in written and not path.is_dir() for path in folder.iterdir())
 
 
 def check_replaceable(
@@ -77,6 +83,23 @@ def require_outside(folder: str | os.PathLike[str], *inputs: str | os.PathLike[s
     target = Path(folder).resolve()
     if any(path is not None and target in Path(path).resolve().parents for path in inputs):
         raise OutputError(f"{folder} contains the input data; choose another output folder.")
+
+
+def require_apart(target: str | os.PathLike[str], *inputs: object) -> None:
+    """Raise an OutputError if a file to be written is an input, lies in a folder of inputs, or fits their pattern.
+
+    Inputs that are no paths are passed over.
+    """
+    resolved = Path(target).resolve()
+    for source in inputs:
+        if isinstance(source, list | tuple):
+            require_apart(target, *source)
+        elif isinstance(source, str | os.PathLike):
+            path = Path(source).resolve()
+            is_input = resolved == path or fnmatch(str(resolved), str(path))
+            is_same_file = resolved.exists() and path.exists() and resolved.samefile(path)
+            if is_input or is_same_file or (path.is_dir() and path in resolved.parents):
+                raise OutputError(f"{target} is what is read, or lies in it; name another file.")
 
 
 def folder_in_use(folder: str | os.PathLike[str]) -> OutputError:

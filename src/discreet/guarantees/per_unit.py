@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.guarantee import A_GUARANTEE, AllOf, Guarantee, HasGroups, Relation
+from discreet.core.guarantee import A_GUARANTEE, AllOf, Guarantee, HasGroups, Relation, SensitiveGuarantee
 from discreet.core.params import Constraints, InstanceOf
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import Table
@@ -37,6 +37,9 @@ class PerUnit(Guarantee):
     a unit with several values counts once for each. Shares of a value, where a guarantee limits them, are shares of the
     units; distributions, where it compares them, are those of all pairs of unit and value. A class that could not keep
     the guarantee with so few rows cannot with so few units, however many values they have.
+
+    What is limited are shares of units. A release shows how many rows have a value, and who knows how many rows a unit
+    has in a class may infer more from it; a caution of the release counts those of whom that is so.
 
     Publishers and ``check`` count so by themselves where a column has the role `person`.
 
@@ -159,8 +162,10 @@ class PerUnit(Guarantee):
         return f"Counted by {self.unit} instead of rows: each counts once in a class."
 
     def describe(self) -> str:
-        """Return the guarantee, and how it is counted."""
-        return f"{self.guarantee.describe()} {self.how_counted}"
+        """Return the guarantee, how it is counted, and for values against whom it does not hold."""
+        limits = isinstance(self.guarantee, SensitiveGuarantee)
+        unless = " Those who know how many rows somebody has in a class may infer more." if limits else ""
+        return f"{self.guarantee.describe()}{unless} {self.how_counted}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""

@@ -204,8 +204,12 @@ class VerbJob(ABC):
     def refuse_targets(self) -> None:
         """Refuse what could not be written, before any work is done."""
         from discreet.engines.atomic import require_new_file
+        from discreet.engines.folder_kinds import require_apart
 
+        read = (getattr(self, name) for name in self.path_keys if name not in self.output_keys)
+        inputs = (self.data, *read)
         for path in self.targets():
+            require_apart(path, *inputs)
             require_new_file(path, overwrite=self.overwrite)
 
     def run(self, begin: Progress) -> Made:

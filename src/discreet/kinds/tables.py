@@ -21,6 +21,7 @@ from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict, claimed, conjunction
 from discreet.engines.formats import WRITTEN, output_format
 from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHidden, TCloseness
+from discreet.guarantees.row_knowledge import known_row_counts
 from discreet.kinds.formatting import number
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
@@ -251,6 +252,7 @@ class TableKind(Kind):
         """Return the cautions about generalized rows, and about sensitive values that are spelled alike."""
         is_measured = private is not None and bool(release.evidence.cells)
         yield from table_cautions(release, public.singling_out, private.loss.total if is_measured else None)
+        yield from known_row_counts(release)
         yield from twins_of_values(release)
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:

@@ -17,7 +17,7 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, require_replaceable
-from discreet.engines.digests import DIGESTS, RECORD, altered, described_file, digests, is_readable
+from discreet.engines.digests import DIGESTS, RECORD, SIGNATURE, altered, described_file, digests, is_readable
 from discreet.engines.folder_kinds import FolderKind
 from discreet.kinds.about import About, today
 from discreet.kinds.kind import Kind, kind_of
@@ -27,8 +27,10 @@ from discreet.report.signature import signing_key, write_signature
 
 REPORT, PDF = "report.html", "report.pdf"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
-RELEASE = FolderKind("release", RECORD)
-PRIVATE = FolderKind("private part of a release", PRIVATE_RECORD, private=True)
+RELEASE = FolderKind("release", RECORD, lists_files=True, beside=(SIGNATURE,))
+PRIVATE = FolderKind(
+    "private part of a release", PRIVATE_RECORD, private=True, beside=(PRIVATE_REPORT, DIGESTS)
+)
 FORMAT = 1
 
 

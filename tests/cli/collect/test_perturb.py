@@ -312,3 +312,29 @@ def test_a_process_of_its_own_does_the_same(process, people: Path, tmp_path: Pat
     )
     assert ran.returncode == 0, ran.stderr
     assert "quartiles" in ran.stdout
+
+
+def test_what_is_read_is_never_replaced(invoke, people: Path, tmp_path: Path) -> None:
+    before = people.read_bytes()
+    link = tmp_path / "link.csv"
+    link.symlink_to(people)
+    for out in (people, link):
+        refused = invoke("perturb", people, *HIDE, *RANGES, "--drop", "name", "--out", out, "--overwrite")
+        assert refused.exit_code == 2
+        assert "is what is read" in refused.output
+    baskets = tmp_path / "shop.dat"
+    baskets.write_text("1 2\n2 3\n" * 20)
+    distort = ("distort", baskets, "--p", 0.9, "--q", 0.9, "--out", baskets, "--overwrite")
+    assert "is what is read" in invoke(*distort).output
+    assert baskets.read_text() == "1 2\n2 3\n" * 20
+    assert people.read_bytes() == before
+
+
+def test_a_picture_of_the_grid_replaces_nothing_unasked(invoke, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.html"
+    notes.write_text("mine")
+    draw = ("choose-pq", "--support", 0.01, "--baskets", 1_000, "--picture", notes)
+    assert "there already" in invoke(*draw).output
+    assert notes.read_text() == "mine"
+    assert invoke(*draw, "--overwrite").exit_code == 0
+    assert notes.read_text() != "mine"

@@ -177,3 +177,20 @@ def test_other_expiries_are_refused(vault: Path, invoke, option: str) -> None:
 
 def test_a_token_is_not_revoked_later(vault: Path, invoke) -> None:
     assert invoke("audit", "token", vault, "ann", "--revoke", "--expires", "1d").exit_code == 2
+
+
+def test_pages_and_pictures_replace_nothing_unasked(vault: Path, staff: Path, tmp_path: Path, invoke) -> None:
+    notes = tmp_path / "notes.html"
+    notes.write_text("mine")
+    written = {path: path.read_bytes() for path in (notes, staff, *vault.iterdir()) if path.is_file()}
+    page = ("audit", "log", vault, "--report")
+    assert "there already" in invoke(*page, notes).output
+    assert "there already" in invoke("audit", "attack", vault, "--picture", notes).output
+    for path in (staff, vault / "log.head", vault / "new.html"):
+        refused = invoke(*page, path, "--overwrite")
+        assert refused.exit_code == 2
+        assert "is what is read" in refused.output
+    assert {path: path.read_bytes() for path in written} == written
+    assert not (vault / "new.html").exists()
+    assert invoke(*page, notes, "--overwrite").exit_code == 0
+    assert notes.read_text() != "mine"

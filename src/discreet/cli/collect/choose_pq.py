@@ -48,14 +48,23 @@ _HEAD = f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'e
 @click.option("--q-step", type=float, default=0.01, help="The step of the grid for q; 0.01 by default.")
 @click.option("--every", is_flag=True, help="Show every point of the grid, not only the good ones.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the grid: .html, .svg or .png.")
+@options.OVERWRITE_FILE
 @basket_reading
 @options.printing
 def choose_pq(
-    data: Path | None, every: bool, picture: Path | None, as_json: bool, quiet: bool, **params: Any
+    data: Path | None,
+    every: bool,
+    picture: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
+    **params: Any,
 ) -> None:
     """Find p and q that hide well, estimate well and keep baskets short, for a sample in FILE or a known support."""
     from discreet.collect import choose_pq as choose
+    from discreet.engines.atomic import require_free_file
 
+    require_free_file(picture, data, overwrite=overwrite)
     support, n_baskets = _sample(data, params)
     choices = choose(
         support,

@@ -122,13 +122,18 @@ def ask(
 @click.option("--verify", is_flag=True, help="Check the chain, and put the query sets together again.")
 @click.option("--last", type=click.IntRange(min=1), default=20, help="How many statements; 20 by default.")
 @click.option("--report", type=options.DATA, metavar="FILE", help="Write a page about the vault.")
+@options.OVERWRITE_FILE
 @options.printing
-def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool, quiet: bool) -> int:
+def log(
+    vault: Path, verify: bool, last: int, report: Path | None, overwrite: bool, as_json: bool, quiet: bool
+) -> int:
     """Show the statements that VAULT was asked, and what became of them; never an answer."""
     from discreet.cli._output import plain_verdict, print_result, verdict_lines
+    from discreet.engines.atomic import require_free_file
     from discreet.output.audit import Vault
 
     with Vault.open(vault, wait=10) as opened:
+        require_free_file(report, vault, opened.source, overwrite=overwrite)
         history = opened.history()
         verdict = opened.verdict if verify else None
         left = opened.epsilon_left
@@ -165,17 +170,26 @@ def log(vault: Path, verify: bool, last: int, report: Path | None, as_json: bool
 @click.argument("vault", type=options.DATA)
 @click.option("--column", metavar="COLUMN", help="The sensitive column to attack; the first by default.")
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw it: .html, .svg or .png.")
+@options.OVERWRITE_FILE
 @click.option("--seed", type=click.IntRange(min=0), help="Make the attackers' draws repeatable.")
 @options.printing
 def attack(
-    vault: Path, column: str | None, picture: Path | None, seed: int | None, as_json: bool, quiet: bool
+    vault: Path,
+    column: str | None,
+    picture: Path | None,
+    overwrite: bool,
+    seed: int | None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Run the published attacks on copies of VAULT, with its auditor and with the gate alone; its log is untouched."""
     from discreet.cli._output import print_result
+    from discreet.engines.atomic import require_free_file
     from discreet.output.audit import Vault
     from discreet.output.audit.attacking import attack as attacked
 
     with Vault.open(vault, wait=10) as opened:
+        require_free_file(picture, vault, opened.source, overwrite=overwrite)
         attacks = attacked(opened, column=column, random_state=seed)
     if picture is not None:
         from discreet.report.pictures import write_picture

@@ -226,6 +226,11 @@ class Vault:
             return self._running().disclosures()
 
     @property
+    def source(self) -> Path | None:
+        """The file or folder with the data; None where the vault is in memory or closed."""
+        return None if self._data is None or self.folder is None else self._data[0]
+
+    @property
     def holdings(self) -> Holdings:
         """The data in memory."""
         if self._data is None:
