@@ -20,7 +20,7 @@ from discreet.collect.channels import channels_from_dict
 from discreet.core.baskets.row_items import RowItems
 from discreet.core.errors import DiscreetError
 from discreet.core.hierarchy.specs import spec_from_dict
-from discreet.engines.streams.states import encoded, read_state
+from discreet.engines.streams.states import read_state, state_to_bytes
 from discreet.guarantees import (
     DistinctDiversity,
     KAnonymity,
@@ -209,7 +209,7 @@ def test_states_of_streams(tmp_path: Path) -> None:
     cases = list(damaged(dict(file.header)))
     for case in cases[:: max(len(cases) // 400, 1)]:
         try:
-            path.write_bytes(encoded(case, file.arrays))
+            path.write_bytes(state_to_bytes(case, file.arrays))
         except (TypeError, ValueError, AttributeError):
             continue
         with contextlib.suppress(DiscreetError):
@@ -221,6 +221,6 @@ def test_states_of_streams(tmp_path: Path) -> None:
             array + 1,
             array.astype(np.float64)[None] * np.nan,
         ):
-            path.write_bytes(encoded(dict(file.header), {**file.arrays, name: np.nan_to_num(wrong)}))
+            path.write_bytes(state_to_bytes(dict(file.header), {**file.arrays, name: np.nan_to_num(wrong)}))
             with contextlib.suppress(DiscreetError):
                 StreamCondensation.load(path).sample(3)

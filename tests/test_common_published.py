@@ -23,7 +23,7 @@ from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.registry import METHODS, Method, methods
 from discreet.core.release import Release
 from discreet.core.tables.spreadsheet import formula_cells
-from discreet.engines import writing
+from discreet.engines import formats, writing
 from discreet.engines.duckdb import small
 from discreet.guarantees import DistinctDiversity, KAnonymity, RulesHidden
 from discreet.publish.recipes.recipe import Recipe
@@ -157,7 +157,7 @@ def made_as(kind: str, table: pa.Table) -> Any:
 @pytest.fixture(autouse=True)
 def plain_parquet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write Parquet files without compression, so that their bytes can be read."""
-    monkeypatch.setattr(writing, "PARQUET_COMPRESSION", "none")
+    monkeypatch.setattr(formats, "PARQUET_COMPRESSION", "none")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Discreet: collect, publish, mine and share sensitive data without giving anyone away."""
+"""Discreet: collect, publish, mine and share sensitive data while protecting the people it is about."""
 
 from __future__ import annotations
 

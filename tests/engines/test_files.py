@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from discreet.core.errors import InputError, ParameterError
-from discreet.engines.files import connect, describe, read
+from discreet.engines.duckdb.connection import connect
+from discreet.engines.duckdb.files import column_types
+from discreet.engines.files import read
 
 SECRET = "Sekretowski"
 
@@ -37,7 +39,7 @@ def column(folder: Path, values: list[str], delimiter: str = ",", **options: Any
     """Read one column of the given cells beside a column of text, and give its type and values."""
     lines = [f"x{delimiter}y"] + [f'"{value}"{delimiter}w' for value in values]
     relation = read(put(folder, "\n".join(lines) + "\n"), **options)
-    return describe(relation)[0][1], [row[0] for row in relation.fetchall()]
+    return column_types(relation)[0][1], [row[0] for row in relation.fetchall()]
 
 
 def refused(path: Path, **options: Any) -> str:
@@ -116,7 +118,7 @@ def test_type_of_a_column(tmp_path: Path, cells: list[str], type_: str, values: 
 
 def test_a_column_gets_its_type_from_its_first_values_however_many_nulls_come_before(tmp_path: Path) -> None:
     lines = ["full,late,never", *["a,,"] * 1500, "b,7,", "c,8,"]
-    found = describe(read(put(tmp_path, "\n".join(lines) + "\n")))
+    found = column_types(read(put(tmp_path, "\n".join(lines) + "\n")))
     assert found == [("full", "VARCHAR"), ("late", "BIGINT"), ("never", "VARCHAR")]
 
 
@@ -229,7 +231,7 @@ def test_long_cells(tmp_path: Path, length: int) -> None:
 def test_no_header_and_no_quote(tmp_path: Path) -> None:
     path = put(tmp_path, '1,"x\n2,y\n')
     relation = read(path, header=False, quote="")
-    assert describe(relation) == [("column1", "BIGINT"), ("column2", "VARCHAR")]
+    assert column_types(relation) == [("column1", "BIGINT"), ("column2", "VARCHAR")]
     assert relation.fetchall() == [(1, '"x'), (2, "y")]
 
 
@@ -301,7 +303,13 @@ def test_columnar_files(tmp_path: Path, name: str) -> None:
     )
     write_columnar(table, tmp_path / name)
     relation = read(tmp_path / name, text=["n"])
-    assert [type_ for _, type_ in describe(relation)] == ["VARCHAR", "VARCHAR", "DATE", "VARCHAR", "VARCHAR"]
+    assert [type_ for _, type_ in column_types(relation)] == [
+        "VARCHAR",
+        "VARCHAR",
+        "DATE",
+        "VARCHAR",
+        "VARCHAR",
+    ]
     first = ("1", "02139", dt.date(2020, 1, 2), "a", None)
     assert relation.fetchall() == [first, (None, "1", None, "b", None), ("3", None, None, "a", None)]
     assert len(relation.fetchall()) == 3
@@ -322,7 +330,7 @@ def test_json_lines(tmp_path: Path) -> None:
         {"zip": "1", "x": 2.5, "day": null, "b": false, "mix": "a", "a/b\\"~c": "é\\n"}
     """
     relation = read(put(tmp_path, content, "data.jsonl"))
-    assert describe(relation) == [
+    assert column_types(relation) == [
         ("n", "BIGINT"),
         ("zip", "VARCHAR"),
         ("x", "DOUBLE"),
@@ -553,7 +561,7 @@ def test_scratch_space_vanishes_and_leftovers_of_killed_runs_too(tmp_path: Path)
 def test_real_files(shared_data: Path) -> None:
     adult = read(shared_data / "adult-arx" / "adult.csv.gz")
     assert len(adult) == 30_162
-    assert dict(describe(adult))["age"] == "BIGINT"
+    assert dict(column_types(adult))["age"] == "BIGINT"
     assert "looks like data" in refused(shared_data / "adult-uci" / "adult.data.gz")
     uci = read(shared_data / "adult-uci" / "adult.data.gz", header=False)
     assert len(uci) == 32_561
@@ -564,5 +572,5 @@ def test_errors_of_duckdb_never_come_through(tmp_path: Path, monkeypatch: pytest
     def failing(*_: object, **__: object) -> None:
         raise duckdb.IOException(f"No space left on device: {SECRET}")
 
-    monkeypatch.setattr("discreet.engines.text.delimited.infer", failing)
+    monkeypatch.setattr("discreet.engines.duckdb.delimited.infer", failing)
     assert "temporary files is full" in refused(put(tmp_path, GOOD))

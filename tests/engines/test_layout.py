@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from discreet import Table, other, quasi, read
+from discreet.core.engine import TextLayout, engine_of
 from discreet.engines.formats import ALL, PACKED, WRITTEN, format_of, output_format, stem
-from discreet.engines.text.layout import Layout, layout_of
 from discreet.engines.writing import write_frame
 from discreet.guarantees import KAnonymity
 from discreet.publish import Condensation, Mondrian
 
 GERMAN = "alter;größe;ort\n" + "".join(f"{20 + n % 7};{160 + n % 5},5;Ulm\n" for n in range(40))
+
+
+def _layout(frame: Any) -> TextLayout | None:
+    return engine_of(frame).layout(frame)
 
 
 def test_no_ending_belongs_to_two_formats() -> None:
@@ -50,25 +55,25 @@ def test_stems() -> None:
 @pytest.mark.parametrize(
     ("content", "layout"),
     [
-        ("a,b\n1,x\n", Layout()),
-        ("a;b\n1,5;x\n", Layout(";", '"', ",")),
-        ("a|b\n1.5|x\n", Layout("|", '"', ".")),
-        ("a;b\n1.234,5;x\n", Layout(";", '"', ",")),
+        ("a,b\n1,x\n", TextLayout()),
+        ("a;b\n1,5;x\n", TextLayout(";", '"', ",")),
+        ("a|b\n1.5|x\n", TextLayout("|", '"', ".")),
+        ("a;b\n1.234,5;x\n", TextLayout(";", '"', ",")),
     ],
 )
-def test_the_layout_of_a_file_stays_with_its_rows(tmp_path: Path, content: str, layout: Layout) -> None:
+def test_the_layout_of_a_file_stays_with_its_rows(tmp_path: Path, content: str, layout: TextLayout) -> None:
     path = tmp_path / "data.csv"
     path.write_text(content)
-    assert layout_of(read(path)) == layout
-    assert layout_of(read(path).project("b")) == layout
+    assert _layout(read(path)) == layout
+    assert _layout(read(path).project("b")) == layout
     again = write_frame(read(path), tmp_path / "again.csv")
     assert read(again).fetchall() == read(path).fetchall()
     assert again.read_text().splitlines()[0] == content.splitlines()[0]
 
 
 def test_frames_that_come_from_no_file_have_no_layout(tmp_path: Path) -> None:
-    assert layout_of(pa.table({"a": [1]})) is None
-    assert layout_of(read(write_frame(pa.table({"a": [1]}), tmp_path / "a.parquet"))) is None
+    assert _layout(pa.table({"a": [1]})) is None
+    assert _layout(read(write_frame(pa.table({"a": [1]}), tmp_path / "a.parquet"))) is None
 
 
 def test_a_release_is_written_as_its_input_was(tmp_path: Path) -> None:
@@ -116,8 +121,9 @@ def test_a_release_in_every_format(tmp_path: Path, kind: str) -> None:
 
 def test_ambiguous_marks_fall_back(tmp_path: Path) -> None:
     table = pa.table({"a": ["x;y"], "b": [1.5]})
-    for layout in (Layout(";", ";"), Layout("ab"), Layout("a"), Layout("\n")):
+    for layout in (TextLayout(";", ";"), TextLayout("ab"), TextLayout("a"), TextLayout("\n")):
         assert write_frame(table, tmp_path / "a.csv", layout=layout).read_text() == "a,b\nx;y,1.5\n"
     assert (
-        write_frame(table, tmp_path / "a.csv", layout=Layout(";", "'", ",")).read_text() == "a;b\n'x;y';1,5\n"
+        write_frame(table, tmp_path / "a.csv", layout=TextLayout(";", "'", ",")).read_text()
+        == "a;b\n'x;y';1,5\n"
     )

@@ -14,7 +14,7 @@ import xlsxwriter
 
 from discreet import read
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.files import describe
+from discreet.engines.duckdb.files import column_types
 from discreet.engines.writing import write_frame
 
 SECRET = "Zebedee Quux"
@@ -60,7 +60,7 @@ def people(tmp_path: Path) -> Path:
 
 def test_cells_keep_their_types(people: Path) -> None:
     frame = read(people)
-    assert describe(frame) == [
+    assert column_types(frame) == [
         ("age", "BIGINT"), ("zip", "VARCHAR"), ("bmi", "DOUBLE"), ("born", "DATE"), ("member", "BOOLEAN"),
         ("note", "VARCHAR"),
     ]  # fmt: skip
@@ -81,7 +81,7 @@ def test_a_sheet_is_chosen_by_name_or_number(people: Path) -> None:
 
 
 def test_options_for_reading(people: Path, tmp_path: Path) -> None:
-    assert describe(read(people, text=["age"]))[0] == ("age", "VARCHAR")
+    assert column_types(read(people, text=["age"]))[0] == ("age", "VARCHAR")
     bare = workbook(tmp_path / "bare.xlsx", {"a": [[1, "x"], [2, "NA"]]})
     assert read(bare, header=False).fetchall() == [(1, "x"), (2, None)]
     with pytest.raises(InputError, match="looks like data"):

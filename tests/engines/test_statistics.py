@@ -12,7 +12,7 @@ import pytest
 
 from discreet import read
 from discreet.core.errors import InputError
-from discreet.engines.files import describe
+from discreet.engines.duckdb.files import column_types
 
 FRAME = pd.DataFrame(
     {
@@ -43,7 +43,7 @@ def written(path: Path) -> Path:
 @pytest.mark.parametrize("kind", [".sav", ".zsav", ".dta", ".por", ".xpt"])
 def test_types_and_values(tmp_path: Path, kind: str) -> None:
     frame = read(written(tmp_path / f"data{kind}"), labels=False)
-    found = {name.lower(): type_ for name, type_ in describe(frame)}
+    found = {name.lower(): type_ for name, type_ in column_types(frame)}
     assert found == {"sex": "BIGINT", "age": "BIGINT", "bmi": "DOUBLE", "born": "DATE", "town": "VARCHAR"}
     rows = frame.fetchall()
     assert [row[:2] for row in rows] == CODES
@@ -56,7 +56,7 @@ def test_types_and_values(tmp_path: Path, kind: str) -> None:
 def test_labels_are_used_where_they_cover_every_value(tmp_path: Path, kind: str) -> None:
     frame = read(written(tmp_path / f"data{kind}"))
     assert [row[0] for row in frame.fetchall()] == ["Male", "Female", "Male", None]
-    assert dict(describe(frame))["age"] == "BIGINT"
+    assert dict(column_types(frame))["age"] == "BIGINT"
 
 
 def test_labels_that_two_codes_share_are_not_used(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_values_that_the_author_calls_missing_are_nulls(tmp_path: Path) -> None:
 
 def test_options_for_reading(tmp_path: Path) -> None:
     frame = read(written(tmp_path / "data.sav"), labels=False, text=["sex"], nulls=["Bonn"])
-    assert dict(describe(frame))["sex"] == "VARCHAR"
+    assert dict(column_types(frame))["sex"] == "VARCHAR"
     assert [row[4] for row in frame.fetchall()] == ["Ulm", None, None, "Ulm"]
 
 

@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 
 from discreet.core.errors import InputError, OutputError, ParameterError
 from discreet.engines.atomic import atomic_file, atomic_folder, atomic_folders
-from discreet.engines.files import DEFAULT_NULLS, connect, read
+from discreet.engines.duckdb.connection import connect
+from discreet.engines.files import DEFAULT_NULLS, read
 from discreet.engines.folder_kinds import FolderKind
 from discreet.engines.scratch import remove
 from discreet.engines.writing import write_frame
@@ -540,7 +541,7 @@ def test_duckdb_on_a_full_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def full(relation: Any, *_: object) -> None:
         relation.query("f", f"COPY (SELECT * FROM f) TO '/dev/full' (FORMAT {format_}, USE_TMP_FILE false)")
 
-    monkeypatch.setattr("discreet.engines.writing._copy_out", full)
+    monkeypatch.setattr("discreet.engines.duckdb.writing._copy_out", full)
     assert "the disk is full" in refused(pa.table({"a": [SECRET]}), tmp_path / "data.csv")
     assert list(tmp_path.iterdir()) == []
 

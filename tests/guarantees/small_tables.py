@@ -10,7 +10,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from tests.oracles import tables as oracles
 
-from discreet.core.hierarchy.bound import Hierarchy, arrange
+from discreet.core.hierarchy.bound import Hierarchy, build_hierarchy
 from discreet.core.tables.groups import Groups
 
 Rows = list[dict[str, Any]]
@@ -30,7 +30,7 @@ PATHS = {
 
 def letter_tree() -> Hierarchy:
     upper = [[PATHS[letter][level] for letter in LETTERS] for level in range(3)]
-    return arrange(pa.array(list(LETTERS)), upper, column="ward", ordered=True)
+    return build_hierarchy(pa.array(list(LETTERS)), upper, column="ward", ordered=True)
 
 
 def rows_of(classes: Mapping[str, Sequence[Any]]) -> Rows:

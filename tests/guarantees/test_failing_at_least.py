@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.guarantees.small_tables import LETTERS, groups_of, letter_tree
 from tests.oracles import tables as oracles
 
-from discreet.core.hierarchy.bound import Hierarchy, arrange
+from discreet.core.hierarchy.bound import Hierarchy, build_hierarchy
 from discreet.core.tables.groups import Groups
 from discreet.guarantees import (
     AlphaKAnonymity,
@@ -155,7 +155,7 @@ def test_two_trees_over_the_same_counts() -> None:
 
 
 def _tree(low: list[str], high: list[str]) -> Hierarchy:
-    return arrange(pa.array(["a", "b"]), [low, high, ["*", "*"]], column="ward", ordered=True)
+    return build_hierarchy(pa.array(["a", "b"]), [low, high, ["*", "*"]], column="ward", ordered=True)
 
 
 def test_the_bound_is_of_use() -> None:

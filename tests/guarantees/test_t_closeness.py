@@ -12,7 +12,7 @@ from tests.guarantees.small_tables import LETTERS, PATHS, Rows, groups_of, lette
 from tests.oracles import tables as oracles
 
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.hierarchy.bound import arrange
+from discreet.core.hierarchy.bound import build_hierarchy
 from discreet.guarantees import TCloseness
 
 SALARIES = rows_of({"u": [3, 4, 5], "v": [6, 11, 8], "w": [7, 9, 10]})
@@ -116,7 +116,7 @@ def test_the_papers_diseases(shared_data: Path) -> None:
         patients = list(csv.DictReader(lines, delimiter=";"))
     rows = [{"class": number // 3, "ward": patient["Disease"]} for number, patient in enumerate(patients)]
     upper = [[path[level] for path in taxonomy.values()] for level in range(3)]
-    tree = arrange(pa.array(list(taxonomy)), upper, column="Disease", ordered=False)
+    tree = build_hierarchy(pa.array(list(taxonomy)), upper, column="Disease", ordered=False)
     groups = groups_of(rows, domain=tree.leaves.to_pylist(), hierarchy=tree)
     measured = TCloseness(0.5, "hierarchical").measure(groups)
     classes, everyone = wards(rows)

@@ -62,8 +62,13 @@ def auc(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> float:
 
 
 def views_of(run: Callable[[], Simulation], party: str, times: int) -> Views:
-    """Return the views of a party in several runs, the frames of one sender after those of another, as senders race."""
-    return [sorted(run().transcript.view(party), key=lambda f: f.shape.sender) for _ in range(times)]
+    """Return the views of a party in several runs."""
+    return [view_of(run(), party) for _ in range(times)]
+
+
+def view_of(run: Simulation, party: str) -> Sequence[RecordedFrame]:
+    """Return the view of a party, the frames of one sender after those of another, as senders race."""
+    return sorted(run.transcript.view(party), key=lambda f: f.shape.sender)
 
 
 def _samples(views: Views) -> dict[str, NDArray[np.uint8]]:

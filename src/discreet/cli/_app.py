@@ -108,7 +108,7 @@ class Discreet(click.Group):
 @click.version_option(__version__, prog_name="discreet")
 @click.option("--debug", is_flag=True, help="Show where an internal error happened; never any data.")
 def app(debug: bool) -> None:
-    """Collect, publish and mine sensitive data without giving anyone away."""
+    """Collect, publish and mine sensitive data while protecting the people it is about."""
     del debug
 
 

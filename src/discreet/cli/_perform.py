@@ -51,12 +51,13 @@ def _unique(command: str, columns: tuple[str, ...]) -> str:
 
 def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:
     """Describe what to add for columns that have no role, guessed as `discreet init` would."""
+    from discreet.core.engine import engine_of
     from discreet.engines.files import read
-    from discreet.job.facts import look
     from discreet.job.roles import role_of
     from discreet.job.template import key
 
-    guesses = {facts.name: role_of(facts).role.value for facts in look(read(job.data, **job.reading))}
+    frame = read(job.data, **job.reading)
+    guesses = {facts.name: role_of(facts).role.value for facts in engine_of(frame).facts(frame)}
     roles = {role: [name for name in names if guesses[name] == role] for role in gather.ROLES}
     guessed = [(role, found) for role, found in roles.items() if found]
     if command == "run":

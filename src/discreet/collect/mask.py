@@ -187,8 +187,8 @@ class EMask:
         """Return the largest log likelihood ratio of a report for an item in the basket, and for one not in it."""
         p, q = self.p, self.q
         return (
-            _log_ratio(max((p, 1 - q), (1 - p, q), key=_ratio)),
-            _log_ratio(max((1 - q, p), (q, 1 - p), key=_ratio)),
+            max(_log_ratio(p, 1 - q), _log_ratio(1 - p, q)),
+            max(_log_ratio(1 - q, p), _log_ratio(q, 1 - p)),
         )
 
 
@@ -230,12 +230,8 @@ def _supports(supports: FloatArray | Baskets | float) -> FloatArray:
     return np.asarray(supports, np.float64)
 
 
-def _ratio(pair: tuple[float, float]) -> float:
-    over, under = pair
+def _log_ratio(over: float, under: float) -> float:
+    """Return the log of a likelihood ratio; a report that is impossible under one of the two settles the bit."""
     if over == 0:
-        return 0.0
-    return math.inf if under == 0 else over / under
-
-
-def _log_ratio(pair: tuple[float, float]) -> float:
-    return math.log(_ratio(pair))
+        return -math.inf
+    return math.inf if under == 0 else math.log(over / under)

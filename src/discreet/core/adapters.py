@@ -10,8 +10,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-SOURCES = {"duckdb": "discreet.engines.duckdb.small:relation_source"}
-"""What reads a frame, by the package its type comes from; any other frame is read through Narwhals."""
+ENGINES = {"duckdb": "discreet.engines.duckdb.engine:ENGINE"}
+"""What works on a frame, by the package its type comes from."""
+
+MEMORY = "discreet.engines.memory:ENGINE"
+"""What works on any other frame."""
 
 KINDS = {
     "table": "discreet.kinds.tables:TableKind",
@@ -31,9 +34,6 @@ WHY_NOT_FOR_ROWS = "discreet.kinds.kind:why_not_for_rows"
 ADDED_BY_GUARANTEE = {"RulesHidden": "discreet.kinds.hidden_rules:HiddenRules"}
 """What a guarantee, by the name of its class, adds to the figures and the report of any kind of data."""
 
-FORMULAS = {"duckdb": "discreet.engines.duckdb.spreadsheet:formula_cells"}
-"""What counts the formulas in a frame, by the package its type comes from."""
-
 COUNTED = "discreet.guarantees.per_unit:counted_by_unit"
 """What counts a guarantee by the units of a table."""
 
@@ -42,11 +42,11 @@ WRITER = "discreet.report.folder:write_release"
 
 
 @cache
-def load(place: str) -> Any:
+def load(target: str) -> Any:
     """Return the object at ``package.module:name``.
 
     >>> load("discreet.core.verdict:Verdict").__name__
     'Verdict'
     """
-    module, _, name = place.partition(":")
+    module, _, name = target.partition(":")
     return getattr(import_module(module), name)

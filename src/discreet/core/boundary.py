@@ -21,8 +21,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+from discreet.core.adapters import ENGINES
 from discreet.core.errors import DiscreetError, InputError, InternalError
-from discreet.core.tables.admission import refuse_lazy
+from discreet.core.tables.admission import package_of, refuse_lazy
 
 Entry = TypeVar("Entry", bound=Callable[..., Any])
 
@@ -30,7 +31,7 @@ _PACKAGE = Path(__file__).parents[1]
 _MARK = "__public_entry__"
 _SPECIAL = {"__init__", "__call__", "__and__", "__or__"}
 _DATA_ERRORS = (ValueError, TypeError, ArithmeticError)
-_DATA_MODULES = ("duckdb", "_duckdb", "pyarrow", "polars", "pandas", "narwhals")
+_DATA_PACKAGES = ("pyarrow", "polars", "pandas", "narwhals", *ENGINES)
 _inside: ContextVar[bool] = ContextVar("inside a public entry", default=False)
 
 
@@ -56,7 +57,7 @@ def public(entry: Entry) -> Entry:
     for base in reversed(entry.__mro__[:-1]):
         for name, member in list(vars(base).items()):
             if _is_entry(base, name) and inspect.getattr_static(entry, name) is member:
-                _guard_member(entry, name, member, own=base is entry)
+                _guard_member(entry, name, member, declared=base is entry)
     setattr(entry, _MARK, True)
     return entry
 
@@ -107,21 +108,21 @@ def _is_entry(base: type, name: str) -> bool:
     return name in _SPECIAL or not name.startswith("_")
 
 
-def _guard_member(owner: type, name: str, member: Any, *, own: bool) -> None:
+def _guard_member(owner: type, name: str, member: Any, *, declared: bool) -> None:
     if isinstance(member, FunctionType):
-        made: Any = member if hasattr(member, _MARK) else _guarded(member)
+        guarded: Any = member if hasattr(member, _MARK) else _guarded(member)
     elif isinstance(member, classmethod | staticmethod) and isinstance(member.__func__, FunctionType):
-        made = member if hasattr(member.__func__, _MARK) else type(member)(_guarded(member.__func__))
+        guarded = member if hasattr(member.__func__, _MARK) else type(member)(_guarded(member.__func__))
     elif isinstance(member, functools.cached_property):
         if not hasattr(member.func, _MARK):
             member.func = _guarded(member.func, is_property=True)
         return
     elif isinstance(member, property) and member.fget is not None and not hasattr(member.fget, _MARK):
-        made = property(_guarded(member.fget, is_property=True), member.fset, member.fdel, member.__doc__)
+        guarded = property(_guarded(member.fget, is_property=True), member.fset, member.fdel, member.__doc__)
     else:
         return
-    if made is not member or own:
-        setattr(owner, name, made)
+    if guarded is not member or declared:
+        setattr(owner, name, guarded)
 
 
 def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
@@ -137,7 +138,7 @@ def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
                 refuse_lazy(argument)
             return function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is checked
-            failure = checked(error, function.__qualname__, is_property=is_property)
+            failure = safe_error(error, function.__qualname__, is_property=is_property)
         finally:
             _inside.reset(token)
         raise failure
@@ -146,7 +147,7 @@ def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
     return entry
 
 
-def checked(error: Exception, where: str, *, is_property: bool = False) -> Exception:
+def safe_error(error: Exception, where: str, *, is_property: bool = False) -> Exception:
     """Return the exception that may leave: the same one with its chain cut, or one of ours in its place."""
     if _passes(error):
         error.__cause__ = error.__context__ = None
@@ -173,7 +174,7 @@ def _is_call(error: TypeError) -> bool:
 
 
 def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
-    kind = f"{type(error).__name__}{_place(error)}"
+    kind = f"{type(error).__name__}{_location(error)}"
     if is_property and isinstance(error, AttributeError):
         return AttributeError(f"{where} is not there ({kind}).")
     if isinstance(error, OSError):
@@ -181,17 +182,17 @@ def _replaced(error: Exception, where: str, *, is_property: bool) -> Exception:
         return InputError(f"{where}: the system refused: {reason}.")
     if isinstance(error, UnicodeError):
         return InputError(f"{where} was given text that is not valid Unicode ({kind}).")
-    if isinstance(error, _DATA_ERRORS) or type(error).__module__.split(".")[0] in _DATA_MODULES:
+    if isinstance(error, _DATA_ERRORS) or package_of(error) in _DATA_PACKAGES:
         return InputError(
             f"{where} cannot use what it was given: a value is of the wrong type, or out of range ({kind})."
         )
     return InternalError(f"{where} failed: {kind}. If its arguments are as documented, please report this.")
 
 
-def _place(error: Exception) -> str:
+def _location(error: Exception) -> str:
     """Return the last place of the library that an exception came through."""
-    ours = [frame for frame in library_frames(error) if frame.filename != __file__]
-    return f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
+    frames = [frame for frame in library_frames(error) if frame.filename != __file__]
+    return f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
 
 
 def library_frames(error: BaseException) -> list[traceback.FrameSummary]:

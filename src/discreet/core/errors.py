@@ -40,11 +40,11 @@ class OutputError(DiscreetError):
 
 
 class InfeasibleError(DiscreetError):
-    """No release keeps the promise; the message says what would make it feasible."""
+    """No release keeps the guarantee; the message says what would make it feasible."""
 
 
 class PromiseBrokenError(DiscreetError):
-    """A release whose verdict is not ok was about to leave the building."""
+    """A release whose verdict is not ok was about to be written."""
 
 
 class InternalError(Exception):

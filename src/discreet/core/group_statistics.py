@@ -69,7 +69,12 @@ class GroupStatistics:
     @classmethod
     def concat(cls, several: Sequence[GroupStatistics]) -> GroupStatistics:
         """Put the groups of several statistics side by side, unmerged."""
-        return cls(*(np.concatenate([getattr(one, field.name) for one in several]) for field in fields(cls)))
+        return cls(
+            *(
+                np.concatenate([getattr(statistics, field.name) for statistics in several])
+                for field in fields(cls)
+            )
+        )
 
     def merged(self, labels: IntArray, n_groups: int) -> GroupStatistics:
         """Merge the groups with the same label; the result is as if their records had been one group."""
@@ -135,10 +140,10 @@ class GroupStatistics:
         if any(name not in arrays for name in names):
             raise InputError("These are no group statistics: an array is missing.")
         n, mean, scatter, levels, largest = (np.asarray(arrays[name]) for name in names)
-        whole = all(one.dtype.kind in "iu" and one.shape == (n.size,) for one in (n, levels, largest))
-        real = all(one.dtype.kind == "f" and np.isfinite(one).all() for one in (mean, scatter))
+        counted = all(array.dtype.kind in "iu" and array.shape == (n.size,) for array in (n, levels, largest))
+        real = all(array.dtype.kind == "f" and np.isfinite(array).all() for array in (mean, scatter))
         square = mean.ndim == 2 and scatter.shape == (*mean.shape, mean.shape[-1])
-        if not (whole and real and square and len(mean) == n.size and (n.min(initial=0) >= 0)):
+        if not (counted and real and square and len(mean) == n.size and (n.min(initial=0) >= 0)):
             raise InputError("These are no group statistics: the arrays do not fit together.")
         return cls(
             n.astype(np.int64),

@@ -207,12 +207,12 @@ class Guarantee(ABC):
     def __repr__(self) -> str:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
         usual = {field.name: field.default for field in fields if isinstance(field.default, str)}
-        given = (
+        arguments = (
             f"{name}={value!r}"
             for name, value in self._parameters().items()
             if value is not None and value != usual.get(name)
         )
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _passes(self, measure: FloatArray, groups: Groups) -> BoolArray:
         return compare(measure, self.relation, self.bound, self.tolerance)
@@ -247,9 +247,11 @@ class Guarantee(ABC):
         **counts: int,
     ) -> Verdict:
         """Return the verdict of this guarantee; ``counts`` are the four of a Verdict, 0 where they are not given."""
-        known = dict.fromkeys(("n_groups", "n_rows", "failing_groups", "failing_rows"), 0) | counts
-        promise, measured, relation, bound = repr(self), self.measured, self.relation, self.bound
-        return Verdict(ok, promise, measured, worst, relation, bound, **known, basis=basis, parts=parts)
+        class_counts = dict.fromkeys(("n_groups", "n_rows", "failing_groups", "failing_rows"), 0) | counts
+        guarantee, measured, relation, bound = repr(self), self.measured, self.relation, self.bound
+        return Verdict(
+            ok, guarantee, measured, worst, relation, bound, **class_counts, basis=basis, parts=parts
+        )
 
     def _parameters(self) -> dict[str, object]:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
@@ -285,10 +287,10 @@ class SensitiveGuarantee(Guarantee):
         named = (self.of,) if isinstance(self.of, str) else self.of
         for name in named:
             if name not in sensitive:
-                known = ", ".join(repr(column) for column in sensitive) or "none"
+                listed = ", ".join(repr(column) for column in sensitive) or "none"
                 raise SchemaError(
                     f"{type(self).__name__} looks at the column {name!r}, which is not sensitive here. "
-                    f"The sensitive columns: {known}."
+                    f"The sensitive columns: {listed}."
                 )
         return named
 
@@ -398,9 +400,9 @@ class AllOf(Guarantee):
         return " & ".join(repr(part) for part in self.parts)
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
-        verdicts, kept = zip(*(part._judge(groups, judged) for part in self.parts), strict=True)
-        holds = np.asarray(np.all(kept, axis=0))
-        verdict = self._verdict(np.sum(kept, axis=0, dtype=np.float64), holds, groups, judged)
+        verdicts, passes = zip(*(part._judge(groups, judged) for part in self.parts), strict=True)
+        holds = np.asarray(np.all(passes, axis=0))
+        verdict = self._verdict(np.sum(passes, axis=0, dtype=np.float64), holds, groups, judged)
         return dataclasses.replace(verdict, parts=verdicts), holds
 
 

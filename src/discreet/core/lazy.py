@@ -35,9 +35,9 @@ def exported(package: str, file: str) -> tuple[Callable[[str], object], Callable
     def load(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(homes[name]), name)
-        setattr(sys.modules[package], name, found)
-        return found
+        value = getattr(import_module(homes[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
 
     for name, home in homes.items():
         if home == f"{package}.{name}":

@@ -23,27 +23,29 @@ def decimals_of(values: NDArray[Any]) -> int | None:
     >>> decimals_of(np.array([28.1, 30.0])), decimals_of(np.array([3.0])), decimals_of(np.array([2 / 3]))
     (1, 0, None)
     """
-    seen = values[np.isfinite(values)]
-    largest = float(np.abs(seen).max(initial=0))
+    numbers = values[np.isfinite(values)]
+    largest = float(np.abs(numbers).max(initial=0))
     if largest >= _LARGEST_EXACT:
         return 0
     # A number with more than twelve decimals is usually among the first ones; the others need not be tried then.
-    at_least = _fewest(seen[:_SAMPLE], largest, 0)
-    return None if at_least is None else _fewest(seen, largest, at_least)
+    at_least = _fewest(numbers[:_SAMPLE], largest, 0)
+    return None if at_least is None else _fewest(numbers, largest, at_least)
 
 
-def _fewest(seen: NDArray[Any], largest: float, at_least: int) -> int | None:
+def _fewest(numbers: NDArray[Any], largest: float, at_least: int) -> int | None:
     """Try one decimal after the other, on the numbers that the ones before did not write."""
     for decimals in range(at_least, _MOST_DECIMALS + 1):
         power = 10.0**decimals
         if largest * power >= _LARGEST_EXACT:
             return None
-        seen = seen[(np.rint(seen.astype(np.float64) * power) / power).astype(seen.dtype) != seen]
-        if not seen.size:
+        numbers = numbers[
+            (np.rint(numbers.astype(np.float64) * power) / power).astype(numbers.dtype) != numbers
+        ]
+        if not numbers.size:
             return decimals
     return None
 
 
 def rounded(values: FloatArray, decimals: int | None) -> FloatArray:
-    """Round numbers to so many decimals; None leaves them as they are."""
+    """Round numbers to a number of decimals; None leaves them as they are."""
     return values if decimals is None else np.round(values, decimals)

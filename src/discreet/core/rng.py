@@ -1,4 +1,4 @@
-"""The one door for randomness: the global generator is never touched."""
+"""The one source of randomness: the global generator is never touched."""
 
 from __future__ import annotations
 
@@ -84,27 +84,27 @@ def without_seed(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 def rng_to_plain(rng: np.random.Generator) -> dict[str, Any]:
     """Return the state of a generator as plain data; of a cryptographic one only that it is one."""
-    return dict(_plain(rng.bit_generator.state))
+    return dict(_as_json(rng.bit_generator.state))
 
 
 @reads("The state of the generator")
-def rng_from_plain(plain: Mapping[str, Any]) -> np.random.Generator:
+def rng_from_plain(state: Mapping[str, Any]) -> np.random.Generator:
     """Make the generator that goes on where another was."""
     kinds = {"PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"}
-    name = plain.get("bit_generator") if isinstance(plain, Mapping) else None
+    name = state.get("bit_generator") if isinstance(state, Mapping) else None
     if name == _FRESH:
         return _chacha()
     if not isinstance(name, str) or name not in kinds:
         raise InputError("The state names a generator of random numbers that is not known here.")
     bits = getattr(np.random, name)()
     try:
-        bits.state = plain
+        bits.state = state
     except (ValueError, TypeError, KeyError, OverflowError, AttributeError):
         raise InputError("The state of the generator of random numbers cannot be read.") from None
     return np.random.Generator(bits)
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: _as_json(inner) for name, inner in value.items()}
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -181,16 +181,16 @@ class Schema(Mapping[str, Column]):
 
     def released(self) -> Schema:
         """Return the roles of a released table: quasi-identifiers hold opaque labels, pseudonyms are plain columns."""
-        kept: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
-                kept[name] = Column(Role.QUASI)
+                columns[name] = Column(Role.QUASI)
             elif column.role in DROPPED:
                 if column.key is not None:
-                    kept[name] = Column(Role.OTHER if column.role is Role.IDENTIFIER else Role.PERSON)
+                    columns[name] = Column(Role.OTHER if column.role is Role.IDENTIFIER else Role.PERSON)
             else:
-                kept[name] = replace(column, weight=1.0)
-        return Schema(kept)
+                columns[name] = replace(column, weight=1.0)
+        return Schema(columns)
 
 
 def _key(role: str, pseudonym: bytes | str | None) -> bytes | None:
@@ -205,5 +205,5 @@ def _key(role: str, pseudonym: bytes | str | None) -> bytes | None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+    listed = ", ".join(f"'{name}'" for name in names[:5])
+    return listed if len(names) <= 5 else f"{listed} and {len(names) - 5} more"

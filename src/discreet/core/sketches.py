@@ -87,8 +87,8 @@ class Sketches:
         indptr = np.ascontiguousarray(_whole(self.indptr, "The bounds of the sketches"))
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "indptr", indptr)
-        whole = values.ndim == indptr.ndim == 1 and indptr.size > 0 and indptr[0] == 0
-        if not whole or indptr[-1] != values.size or (np.diff(indptr) < 0).any():
+        fits = values.ndim == indptr.ndim == 1 and indptr.size > 0 and indptr[0] == 0
+        if not fits or indptr[-1] != values.size or (np.diff(indptr) < 0).any():
             raise InputError("The bounds of the sketches do not fit their components.")
         if not small and not _all_finite(values):
             raise InputError("Some components of the sketches are NaN or infinite.")
@@ -100,12 +100,12 @@ class Sketches:
         if rows.ndim != 2:
             raise InputError(f"An array of sketches has 2 dimensions; this one has {rows.ndim}.")
         n, width = rows.shape
-        wanted = np.full(n, width) if lengths is None else _whole(lengths, "'lengths'")
-        if wanted.shape != (n,) or (wanted < 0).any() or (wanted > width).any():
+        sizes = np.full(n, width) if lengths is None else _whole(lengths, "'lengths'")
+        if sizes.shape != (n,) or (sizes < 0).any() or (sizes > width).any():
             raise InputError(
                 f"'lengths' must be a whole number in [0, {width}] for each of the {n} sketches."
             )
-        return cls(rows[np.arange(width) < wanted[:, None]], bounds(wanted), family)
+        return cls(rows[np.arange(width) < sizes[:, None]], bounds(sizes), family)
 
     @cached_property
     def lengths(self) -> IntArray:
@@ -124,12 +124,12 @@ class Sketches:
 
     def squared_norm(self) -> FloatArray:
         """Estimate the squared length of every record: the mean of its squared components."""
-        held = self.lengths > 0
+        nonempty = self.lengths > 0
         squares = np.square(self.values, dtype=np.float64)
-        found = np.full(len(self), np.nan)
-        if held.any():
-            found[held] = np.add.reduceat(squares, self.indptr[:-1][held]) / self.lengths[held]
-        return found
+        norms = np.full(len(self), np.nan)
+        if nonempty.any():
+            norms[nonempty] = np.add.reduceat(squares, self.indptr[:-1][nonempty]) / self.lengths[nonempty]
+        return norms
 
     def dot(self, other: Sketches | None = None, *, paired: bool = False) -> FloatArray:
         """Estimate dot products: of every record with every other one, or in pairs.
@@ -164,12 +164,12 @@ class Sketches:
         from discreet.kernels.sketches.distances import component_sums
 
         require(self, "n", n, IntIn(0))
-        given = np.asarray(labels)
-        if given.shape != (len(self),) or given.dtype.kind not in "iu":
+        groups = np.asarray(labels)
+        if groups.shape != (len(self),) or groups.dtype.kind not in "iu":
             raise InputError(f"'labels' must be a whole number for each of the {len(self)} sketches.")
-        if given.size and (given.min() < 0 or given.max() >= n):
+        if groups.size and (groups.min() < 0 or groups.max() >= n):
             raise InputError(f"The 'labels' must lie in [0, {n - 1}].")
-        sums, counts = component_sums(self.values, self.indptr, given.astype(np.int64), n, self.longest)
+        sums, counts = component_sums(self.values, self.indptr, groups.astype(np.int64), n, self.longest)
         means = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
         return Sketches.from_dense(means, family=self.family, lengths=(counts > 0).sum(axis=1))
 
@@ -212,19 +212,19 @@ class Sketches:
             raise InputError(
                 f"'records' must be numbers in [0, {len(self) - 1}], or a truth value for each of {len(self)} sketches."
             ) from None
-        indptr, place = entries_of(self.indptr, chosen)
-        return Sketches(self.values[place], indptr, self.family)
+        indptr, entries = entries_of(self.indptr, chosen)
+        return Sketches(self.values[entries], indptr, self.family)
 
     def shortened(self, lengths: ArrayLike) -> Sketches:
         """Cut every sketch to a length, one for all or one for each; those that are shorter stay as they are."""
-        given = _whole(lengths, "'lengths'")
-        if given.shape not in ((), (len(self),)):
+        limits = _whole(lengths, "'lengths'")
+        if limits.shape not in ((), (len(self),)):
             raise InputError(
                 f"'lengths' must be one whole number, or one for each of the {len(self)} sketches."
             )
-        wanted = np.minimum(self.lengths, np.maximum(given, 0))
-        indptr, place = entries_of(self.indptr, np.arange(len(self)), wanted)
-        return Sketches(self.values[place], indptr, self.family)
+        sizes = np.minimum(self.lengths, np.maximum(limits, 0))
+        indptr, entries = entries_of(self.indptr, np.arange(len(self)), sizes)
+        return Sketches(self.values[entries], indptr, self.family)
 
     @staticmethod
     def concat(parts: Sequence[Sketches]) -> Sketches:
@@ -282,10 +282,10 @@ class Sketches:
         return compare_pairs(self.values, self.indptr, against.values, against.indptr, kind)
 
 
-def _numbers(given: ArrayLike) -> FloatArray:
+def _numbers(values: ArrayLike) -> FloatArray:
     """Bring numbers to floats; what is none is refused, and not shown."""
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
         if array.dtype.kind in "biuf":
             return np.asarray(array, np.float64)
     except ValueError:
@@ -298,8 +298,8 @@ def _all_finite(values: NDArray[Any]) -> bool:
     return all(in_threads(lambda a, b: bool(np.isfinite(values[a:b]).all()), values.size, threads=threads))
 
 
-def _whole(given: ArrayLike, called: str) -> IntArray:
-    array = np.asarray(given)
+def _whole(values: ArrayLike, called: str) -> IntArray:
+    array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise InputError(f"{called} must be whole numbers.")
     return array.astype(np.int64)
@@ -308,5 +308,5 @@ def _whole(given: ArrayLike, called: str) -> IntArray:
 def _places(records: ArrayLike | slice) -> Any:
     if isinstance(records, slice):
         return records
-    given = np.atleast_1d(np.asarray(records))
-    return given if given.size else given.astype(np.int64)
+    positions = np.atleast_1d(np.asarray(records))
+    return positions if positions.size else positions.astype(np.int64)

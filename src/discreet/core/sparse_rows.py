@@ -106,9 +106,9 @@ class SparseRows:
 
     def take(self, records: IntArray) -> SparseRows:
         """Keep some records, in the order given; all names stay."""
-        indptr, place = entries_of(self.indptr, records)
+        indptr, entries = entries_of(self.indptr, records)
         return SparseRows(
-            indptr, self.items[place], None if self.weights is None else self.weights[place], self.names
+            indptr, self.items[entries], None if self.weights is None else self.weights[entries], self.names
         )
 
     def to_sparse(self) -> Any:
@@ -125,11 +125,11 @@ class SparseRows:
         return f"SparseRows({len(self)} records, {len(self.names)} items, {self.items.size} entries)"
 
     def _reduced(self, join: np.ufunc, entries: FloatArray) -> FloatArray:
-        found = np.zeros(len(self))
-        held = self.lengths > 0
-        if held.any():
-            found[held] = join.reduceat(entries, self.indptr[:-1][held])
-        return found
+        results = np.zeros(len(self))
+        nonempty = self.lengths > 0
+        if nonempty.any():
+            results[nonempty] = join.reduceat(entries, self.indptr[:-1][nonempty])
+        return results
 
 
 def _from_matrix(rows: Any, names: Iterable[Any] | None) -> SparseRows:
@@ -163,8 +163,8 @@ def _wide(matrix: Any) -> Any:
 
 def _require_bounds(matrix: Any) -> None:
     indptr = np.asarray(matrix.indptr)
-    held = min(matrix.indices.size, matrix.data.size)
-    if indptr[0] != 0 or indptr[-1] > held or (np.diff(indptr) < 0).any():
+    n_entries = min(matrix.indices.size, matrix.data.size)
+    if indptr[0] != 0 or indptr[-1] > n_entries or (np.diff(indptr) < 0).any():
         raise InputError("The bounds of the sparse rows do not fit their entries.")
 
 
@@ -185,9 +185,9 @@ def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
         raise InputError(f"{outside} entries of the sparse rows lie outside their {n_columns} columns.")
     _refuse(bad, beyond)
     if zeros:
-        held = weights != 0
-        indptr = bounds(held)[indptr]
-        columns, weights = columns[held], weights[held]
+        nonzero = weights != 0
+        indptr = bounds(nonzero)[indptr]
+        columns, weights = columns[nonzero], weights[nonzero]
     if not marked.size:
         used, items = np.unique(columns, return_inverse=True)
     elif marked.all():
@@ -202,23 +202,23 @@ def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
 def _named(used: IntArray, names: Iterable[Any] | None, n_columns: int) -> list[Any]:
     if names is None:
         return list(used.tolist())
-    given = list(names)
-    if len(given) != n_columns:
-        raise InputError(f"{len(given)} names are given for {n_columns} columns.")
+    labels = list(names)
+    if len(labels) != n_columns:
+        raise InputError(f"{len(labels)} names are given for {n_columns} columns.")
     try:
-        distinct = len(set(given))
+        distinct = len(set(labels))
     except TypeError:
         raise InputError("A column's name must be text, bytes, a number, None or a tuple of these.") from None
-    if distinct < len(given):
+    if distinct < len(labels):
         raise InputError("Several columns have the same name.")
-    return [given[column] for column in used]
+    return [labels[column] for column in used]
 
 
 def _from_records(records: Any) -> SparseRows:
     """Take mappings from names to values, in any order of names."""
     if isinstance(records, Mapping) or not isinstance(records, Iterable) or isinstance(records, str | bytes):
         raise InputError("Records must be a sparse matrix, Baskets, an array or a sequence of mappings.")
-    place: dict[Any, int] = {}
+    code_of: dict[Any, int] = {}
     ends, items, weights = [0], [], []
     for record in records:
         if not isinstance(record, Mapping):
@@ -231,11 +231,11 @@ def _from_records(records: Any) -> SparseRows:
             except (TypeError, ValueError, OverflowError):
                 raise InputError(f"Record {len(ends) - 1} holds a value that is no number.") from None
             if number != 0:
-                items.append(place.setdefault(name, len(place)))
+                items.append(code_of.setdefault(name, len(code_of)))
                 weights.append(number)
         ends.append(len(items))
     indptr = np.array(ends, np.int64)
-    rows = SparseRows(indptr, np.array(items, np.int32), np.array(weights, np.float64), list(place))
+    rows = SparseRows(indptr, np.array(items, np.int32), np.array(weights, np.float64), list(code_of))
     bad = int((~np.isfinite(rows.weights)).sum()) if rows.weights is not None else 0
     largest = rows.largest[rows.lengths > 0]
     _refuse(bad, int(((largest < SMALLEST) | (largest > LARGEST)).sum()))

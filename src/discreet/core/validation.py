@@ -29,17 +29,17 @@ class WrongTypeError(SchemaError, TypeError):
     """Cells that no number can be made of, such as lists and mappings."""
 
 
-def array_of(given: Any, *, shown: str = "data") -> np.ndarray[Any, Any]:
+def array_of(values: Any, *, shown: str = "data") -> np.ndarray[Any, Any]:
     """Read a list or an array; what a mask hides is null, and rows of several lengths are refused.
 
     >>> array_of([[1, 2], [3]])
     Traceback (most recent call last):
     discreet.core.errors.InputError: The rows of 'data' are not of the same length.
     """
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        _refuse(int(np.ma.getmaskarray(given).sum()), f"values of '{shown}'", "drop or fill them first")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        _refuse(int(np.ma.getmaskarray(values).sum()), f"values of '{shown}'", "drop or fill them first")
     try:
-        return np.asarray(given)
+        return np.asarray(values)
     except ValueError:
         raise InputError(f"The rows of '{shown}' are not of the same length.") from None
 
@@ -88,8 +88,8 @@ def _reworded(error: Exception, advice: str) -> Exception:
         return SchemaError("Unknown label type: y must hold classes or numbers.")
     if "Complex data not supported" in text:
         return SchemaError("Complex data not supported.")
-    if found := re.match(r"Expected 2D array, got (1D|scalar) array instead", text):
-        return SchemaError(f"{found[0]}. Reshape your data to one row per record and one column per value.")
+    if match := re.match(r"Expected 2D array, got (1D|scalar) array instead", text):
+        return SchemaError(f"{match[0]}. Reshape your data to one row per record and one column per value.")
     if isinstance(error, TypeError):
         return WrongTypeError("A cell is no number: the argument must be a string or a real number.")
     return SchemaError(f"X holds cells that are no numbers{advice and '; '}{advice}.")
@@ -100,7 +100,7 @@ def _refuse(strange: int, shown: str, then: str) -> None:
         raise InputError(f"{strange} {shown} are null, NaN or infinite; {then}.")
 
 
-def symmetric_matrix(given: Any) -> FloatArray | None:
+def symmetric_matrix(values: Any) -> FloatArray | None:
     """Read a symmetric matrix of finite numbers; None where it is not one.
 
     >>> symmetric_matrix([[2, 1], [1, 3]]).tolist()
@@ -109,7 +109,7 @@ def symmetric_matrix(given: Any) -> FloatArray | None:
     True
     """
     try:
-        matrix = np.asarray(given)
+        matrix = np.asarray(values)
     except ValueError:
         return None
     if matrix.dtype.kind not in "iuf" or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

@@ -14,7 +14,7 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.precision import decimals_of, rounded
 from discreet.core.schema import Schema
-from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of
+from discreet.core.tables.encoding import Codebook, ColumnType, column_type, in_stated_order, sorted_domain
 from discreet.core.tables.table import Table
 
 _MOST_INDICATORS = 16
@@ -80,14 +80,14 @@ class Vectors:
         lines, places, books, codes = [], [], [], []
         for name, array in columns.items():
             ordered = schema[name].ordered
-            if ordered is None and kind_of(array.type, name) is Kind.CATEGORY:
-                book = Codebook(name, Kind.CATEGORY, array.type, domain_of(array))
+            if ordered is None and column_type(array.type, name) is ColumnType.CATEGORY:
+                book = Codebook(name, ColumnType.CATEGORY, array.type, sorted_domain(array))
                 books.append(book)
                 codes.append(book.encode(array))
                 continue
-            line, place = _ordered(name, array, ordered) if ordered is not None else _line(name, array)
+            line, positions = _ordered(name, array, ordered) if ordered is not None else _line(name, array)
             lines.append(line)
-            places.append(place)
+            places.append(positions)
         n = len(next(iter(columns.values())))
         return cls(
             tuple(lines),
@@ -127,53 +127,53 @@ class Vectors:
 
     def frame(self, places: FloatArray, codes: CodeArray, order: Sequence[str]) -> pa.Table:
         """Turn points into a table with the columns in the given order."""
-        made = {line.name: line.cells(places[:, number]) for number, line in enumerate(self.lines)}
+        cells = {line.name: line.cells(places[:, number]) for number, line in enumerate(self.lines)}
         for number, book in enumerate(self.books):
             labels = pa.concat_arrays([pa.nulls(1, book.values.type), book.values])
-            made[book.name] = labels.take(pa.array(codes[:, number], pa.int32()))
-        return pa.table({name: made[name] for name in order})
+            cells[book.name] = labels.take(pa.array(codes[:, number], pa.int32()))
+        return pa.table({name: cells[name] for name in order})
 
 
 def _line(name: str, array: pa.Array) -> tuple[Line, FloatArray]:
     """Read numbers or dates as places."""
     missing = np.asarray(pc.is_null(array).to_numpy(zero_copy_only=False))
-    given = array.type
-    if pa.types.is_temporal(given):
-        small = pa.types.is_date32(given) or pa.types.is_time32(given)
+    type_ = array.type
+    if pa.types.is_temporal(type_):
+        small = pa.types.is_date32(type_) or pa.types.is_time32(type_)
         array = array.cast(pa.int32()).cast(pa.int64()) if small else array.cast(pa.int64())
     if not pa.types.is_integer(array.type):
-        return _real(name, given, array, missing)
+        return _real(name, type_, array, missing)
     numbers = array.fill_null(0).to_numpy(zero_copy_only=False)
-    seen = numbers[~missing]
-    origin = int(seen.min()) if seen.size else 0
-    width = int(seen.max()) - origin if seen.size else 0
+    known_numbers = numbers[~missing]
+    origin = int(known_numbers.min()) if known_numbers.size else 0
+    width = int(known_numbers.max()) - origin if known_numbers.size else 0
     if width > np.iinfo(np.int64).max:
         raise SchemaError(f"Column '{name}' spans a range too wide to distinguish whole numbers; rescale it.")
     numbers = np.where(missing, numbers.dtype.type(origin), numbers)
     places = (numbers - numbers.dtype.type(origin)).astype(np.float64)
     places[missing] = np.nan
-    return Line(name, given, origin, True, 0.0, float(width), width=width), places
+    return Line(name, type_, origin, True, 0.0, float(width), width=width), places
 
 
-def _real(name: str, given: pa.DataType, array: pa.Array, missing: BoolArray) -> tuple[Line, FloatArray]:
+def _real(name: str, type_: pa.DataType, array: pa.Array, missing: BoolArray) -> tuple[Line, FloatArray]:
     places = np.array(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     places[missing] = np.nan
-    seen = places[~missing]
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 0.0)
+    known_numbers = places[~missing]
+    low, high = (float(known_numbers.min()), float(known_numbers.max())) if known_numbers.size else (0.0, 0.0)
     if max(-low, high) > WIDEST:
         raise SchemaError(f"Column '{name}' holds numbers too large to be squared; rescale it.")
-    whole = bool(seen.size) and bool((seen == np.rint(seen)).all())
-    decimals = decimals_of(seen.astype(np.float32) if pa.types.is_float32(given) else seen)
-    return Line(name, given, 0, whole, low, high, decimals=decimals), places
+    integral = bool(known_numbers.size) and bool((known_numbers == np.rint(known_numbers)).all())
+    decimals = decimals_of(known_numbers.astype(np.float32) if pa.types.is_float32(type_) else known_numbers)
+    return Line(name, type_, 0, integral, low, high, decimals=decimals), places
 
 
 def _ordered(name: str, array: pa.Array, ordered: Sequence[object]) -> tuple[Line, FloatArray]:
     """Read categories with an order by their ranks."""
-    values = in_order(domain_of(array), ordered, name)
-    codes = Codebook(name, Kind.ORDERED, array.type, values).encode(array).astype(np.float64)
+    values = in_stated_order(sorted_domain(array), ordered, name)
+    codes = Codebook(name, ColumnType.ORDERED, array.type, values).encode(array).astype(np.float64)
     places = np.where(codes > 0, codes - 1, np.nan)
-    seen = places[~np.isnan(places)]
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 0.0)
+    ranks = places[~np.isnan(places)]
+    low, high = (float(ranks.min()), float(ranks.max())) if ranks.size else (0.0, 0.0)
     return Line(name, array.type, 0, True, low, high, values), places
 
 
@@ -185,17 +185,19 @@ def _typed(numbers: FloatArray, missing: BoolArray, type_: pa.DataType) -> pa.Ar
 
 
 def _whole(nearest: FloatArray, missing: BoolArray, line: Line) -> pa.Array:
-    """Put the origin back on whole numbers, and keep within what the type holds and floats cannot tell apart."""
+    """Put the origin back on whole numbers, and keep within what the type holds and floats cannot distinguish."""
     type_, origin = line.type, line.origin
-    plain: Any = type_ if pa.types.is_integer(type_) else pa.int32() if type_.bit_width == 32 else pa.int64()
-    ends = np.iinfo(plain.to_pandas_dtype())
+    integers: Any = (
+        type_ if pa.types.is_integer(type_) else pa.int32() if type_.bit_width == 32 else pa.int64()
+    )
+    ends = np.iinfo(integers.to_pandas_dtype())
     room_below, room_above = int(ends.min) - origin, int(ends.max) - origin
     steps = np.clip(nearest, -_FARTHEST, _FARTHEST).astype(np.int64)
     steps = np.where(nearest <= line.high, np.minimum(steps, line.width), steps)
     low, high = max(room_below, -(2**63)), min(room_above, 2**63 - 1)
     steps = np.clip(steps, low, high)
     numbers = steps.astype(ends.dtype) + np.array(origin).astype(ends.dtype)
-    return pa.array(numbers, plain, mask=missing).cast(type_)
+    return pa.array(numbers, integers, mask=missing).cast(type_)
 
 
 def _unit(column: FloatArray) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Verdict: whether a promise is kept, by how much, and on what basis."""
+"""Verdict: whether a guarantee is kept, by how much, and on what basis."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Basis(enum.Enum):
 
 _WEAKEST_LAST = (Basis.VERIFIED, Basis.CONSTRUCTION, Basis.ASSUMED, Basis.CLAIMED)
 BROKEN = "broken"
-"""The word for a promise that is not kept, whatever the judgment rests on."""
+"""The word for a guarantee that is not kept, whatever the judgment rests on."""
 
 
 @public
@@ -60,13 +60,15 @@ class Verdict:
 
     @property
     def verified(self) -> bool:
-        """Whether the promise is kept by the released data alone, all of its parts recomputed."""
+        """Whether the guarantee is kept by the released data alone, all of its parts recomputed."""
         return self.ok and self.basis is Basis.VERIFIED
 
     def enforce(self) -> None:
-        """Refuse a release that does not keep its promise, before anything of it is written."""
+        """Refuse a release that does not keep its guarantee, before anything of it is written."""
         if not self.ok:
-            raise PromiseBrokenError(f"The release does not keep its promise, so nothing was written. {self}")
+            raise PromiseBrokenError(
+                f"The release does not keep its guarantee, so nothing was written. {self}"
+            )
 
     def by_construction(self) -> Verdict:
         """Return the same judgment, resting on evidence that is kept and not on the released data alone."""
@@ -96,7 +98,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, object]:
         """Return the verdict as plain data for JSON."""
-        plain: dict[str, object] = {
+        record: dict[str, object] = {
             "ok": self.ok,
             "guarantee": self.guarantee,
             "measure": self.measure,
@@ -110,8 +112,8 @@ class Verdict:
             "basis": self.basis.value,
         }
         if self.parts:
-            plain["parts"] = [part.to_dict() for part in self.parts]
-        return plain
+            record["parts"] = [part.to_dict() for part in self.parts]
+        return record
 
 
 def is_near(first: float, second: float) -> bool:
@@ -120,12 +122,12 @@ def is_near(first: float, second: float) -> bool:
 
 
 def claimed(guarantee: str, *, ok: bool = True) -> Verdict:
-    """Return the verdict that a release.json states about a promise; nothing of it was recomputed."""
+    """Return the verdict that a release.json states about a guarantee; nothing of it was recomputed."""
     return Verdict(ok, guarantee, "", math.nan, "", math.nan, 0, 0, 0, 0, basis=Basis.CLAIMED)
 
 
 def conjunction(parts: tuple[Verdict, ...]) -> Verdict:
-    """Return the verdict on several promises at once: kept where all are, and on the weakest basis of any.
+    """Return the verdict on several guarantees at once: kept where all are, and on the weakest basis of any.
 
     >>> conjunction((claimed("KAnonymity(k=2) per 'who'"),)).word
     'claimed'

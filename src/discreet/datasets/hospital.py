@@ -184,9 +184,9 @@ def voter_roll(
     require("voter_roll", "n_strangers", n_strangers, IntIn(0, _MOST), InstanceOf((type(None),), "None"))
     rng = generator(random_state, owner="voter_roll")
     adults = patients.select(["name", "age", "sex", "zip"]).filter(pc.field("age") >= 18)
-    known = adults.take(rng.permutation(adults.num_rows)[: round(share * adults.num_rows)])
-    others = _people(known.num_rows if n_strangers is None else int(n_strangers), rng, youngest=18)
-    roll = pa.concat_tables([known, pa.table(_known(others))])
+    on_roll = adults.take(rng.permutation(adults.num_rows)[: round(share * adults.num_rows)])
+    others = _people(on_roll.num_rows if n_strangers is None else int(n_strangers), rng, youngest=18)
+    roll = pa.concat_tables([on_roll, pa.table(_known(others))])
     return roll.take(rng.permutation(roll.num_rows)).combine_chunks()
 
 
@@ -292,11 +292,11 @@ def _numbers(n: int, rng: np.random.Generator) -> pa.Array:
 def _known(people: dict[str, IntArray]) -> dict[str, pa.Array]:
     """Write down what the neighbors know of these people."""
     women, men, families = _FEMALE_NAMES.split(), _MALE_NAMES.split(), _FAMILY_NAMES.split()
-    given = people["given"] % np.where(people["sex"] == 0, len(women), len(men))
-    given += len(women) * (people["sex"] == 1)
+    first_name = people["given"] % np.where(people["sex"] == 0, len(women), len(men))
+    first_name += len(women) * (people["sex"] == 1)
     family = _words(families, people["family"] % len(families))
     return {
-        "name": pc.binary_join_element_wise(_words(women + men, given), family, " "),
+        "name": pc.binary_join_element_wise(_words(women + men, first_name), family, " "),
         "age": pa.array(people["age"], pa.int64()),
         "sex": _words(_SEXES, people["sex"]),
         "zip": _words(_ZIPS, people["zip"]),

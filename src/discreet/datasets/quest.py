@@ -45,8 +45,8 @@ class _Name:
             return False
         letters = [letter for letter, _, _ in _PART.findall(value.upper())]
         one_length = sum(letter in _LENGTH for letter in letters) <= 1
-        whole = not _PART.sub("", value.upper()).replace(".", "")
-        return whole and one_length and len(set(letters)) == len(letters) and set(letters) <= set(_LETTERS)
+        complete = not _PART.sub("", value.upper()).replace(".", "")
+        return complete and one_length and len(set(letters)) == len(letters) and set(letters) <= set(_LETTERS)
 
     def __str__(self) -> str:
         return "made of T (or C or Q), I, D, N and L, each once with a number, such as 'T10.I4.D100K.N1K'"
@@ -99,13 +99,13 @@ def quest(
     >>> quest("T10.I4.D1K.N100", random_state=7)
     Baskets(1000 baskets, 100 items, ... entries)
     """
-    said = _sizes(name)
+    stated = _sizes(name)
     sizes = _Sizes(
-        said.length if length is None else length,
-        (said.pattern_length or 4) if pattern_length is None else pattern_length,
-        said.n_baskets if n_baskets is None else n_baskets,
-        (said.n_items or 1000) if n_items is None else n_items,
-        (said.patterns or 2000) if patterns is None else patterns,
+        stated.length if length is None else length,
+        (stated.pattern_length or 4) if pattern_length is None else pattern_length,
+        stated.n_baskets if n_baskets is None else n_baskets,
+        (stated.n_items or 1000) if n_items is None else n_items,
+        (stated.patterns or 2000) if patterns is None else patterns,
     )
     _require(sizes)
     require("quest", "correlation", correlation, FloatIn(0, 1))
@@ -123,13 +123,13 @@ def quest(
 
 def _sizes(name: str | None) -> _Sizes:
     require("quest", "name", name, _NONE, _Name())
-    found = _found(name or "")
-    length = next((found[letter] for letter in _LENGTH if letter in found), 0)
-    counts = {letter: round(found.get(letter, 0)) for letter in "DNL"}
-    return _Sizes(length, found.get("I", 0), counts["D"], counts["N"], counts["L"])
+    numbers = _numbers_in(name or "")
+    length = next((numbers[letter] for letter in _LENGTH if letter in numbers), 0)
+    counts = {letter: round(numbers.get(letter, 0)) for letter in "DNL"}
+    return _Sizes(length, numbers.get("I", 0), counts["D"], counts["N"], counts["L"])
 
 
-def _found(name: str) -> dict[str, float]:
+def _numbers_in(name: str) -> dict[str, float]:
     parts = _PART.findall(name.upper())
     return {letter: float(number) * _SUFFIX[suffix] for letter, number, suffix in parts}
 
@@ -149,19 +149,19 @@ def _patterns(
     chances = np.cumsum(weights) / weights.sum()
     lengths = np.minimum(1 + rng.poisson(sizes.pattern_length - 1, sizes.patterns), sizes.n_items)
     shares = np.minimum(rng.exponential(correlation, sizes.patterns), 1)
-    made: list[list[int]] = []
+    patterns: list[list[int]] = []
     before: list[int] = []
     for length, share in zip(lengths.tolist(), shares.tolist(), strict=True):
-        taken = min(int(share * length + 0.5), len(before))
-        pattern = dict.fromkeys(rng.permutation(before)[:taken].tolist())
+        n_shared = min(int(share * length + 0.5), len(before))
+        pattern = dict.fromkeys(rng.permutation(before)[:n_shared].tolist())
         while len(pattern) < length:
             drawn = np.searchsorted(chances, rng.random(2 * (length - len(pattern))), side="right")
             for item in np.minimum(drawn, sizes.n_items - 1).tolist():
                 if len(pattern) < length:
                     pattern.setdefault(item)
         before = list(pattern)
-        made.append(before)
-    members = np.array([item for pattern in made for item in pattern], np.int32)
+        patterns.append(before)
+    members = np.array([item for pattern in patterns for item in pattern], np.int32)
     return ragged.bounds(lengths), members
 
 

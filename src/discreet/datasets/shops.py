@@ -47,7 +47,7 @@ def shops(
     """
     require("shops", "n_baskets", n_baskets, IntIn(1, 10**7))
     rng = generator(random_state)
-    sizes = [max(1, round(n_baskets / (1 + 0.4 * place))) for place in range(len(names))]
+    sizes = [max(1, round(n_baskets / (1 + 0.4 * number))) for number in range(len(names))]
     return {name: _shop(size, rng) for name, size in zip(names, sizes, strict=True)}
 
 
@@ -58,10 +58,10 @@ def _shop(n: int, rng: np.random.Generator) -> Baskets:
     rows = [np.repeat(np.arange(n), singles)]
     items = [rng.integers(0, len(PRODUCTS), singles.sum())]
     for _ in range(2):
-        taken = rng.choice(len(_TASTES), n, p=weights)
-        wanted = rng.random(n) < 0.6
+        tastes = rng.choice(len(_TASTES), n, p=weights)
+        bought_by_taste = rng.random(n) < 0.6
         for number, taste in enumerate(_TASTES):
-            here = np.flatnonzero(wanted & (taken == number))
+            here = np.flatnonzero(bought_by_taste & (tastes == number))
             for product in taste:
                 bought = here[rng.random(here.size) < 0.9]
                 rows.append(bought)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from discreet.core.errors import DiscreetError, InputError
+from discreet.core.errors import DiscreetError, InputError, OutputError
 
+DateOrder = Literal["dmy", "mdy", "ymd"]
+DEFAULT_NULLS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "?", "#N/A")
+"""The cells of text files and spreadsheets that are read as null."""
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -33,6 +36,23 @@ class FileFormat:
     reads: str | None = None
     writes: str | None = None
     extra: str | None = None
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The options of `discreet.read`."""
+
+    delimiter: str | None
+    encoding: str | None
+    quote: str
+    header: bool
+    decimal: str | None
+    thousands: str | None
+    nulls: tuple[str, ...]
+    dates: DateOrder | None
+    text: tuple[str, ...]
+    sheet: str | int | None
+    labels: bool
 
 
 _EXCEL: dict[str, Any] = {"reader": "sheets", "reads": "python_calamine", "extra": "excel"}
@@ -57,15 +77,17 @@ ALL = (
 )
 """Every format, in the order in which they are listed."""
 
-WRITTEN = tuple(one.name for one in ALL if one.written)
+WRITTEN = tuple(file_format.name for file_format in ALL if file_format.written)
 """The names of the formats that can be written."""
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 """The endings of packed files, and how they are packed."""
+PARQUET_COMPRESSION = "snappy"
+"""How columns of Parquet files are packed."""
 
 
 def format_named(name: str) -> FileFormat:
     """Return a format by its name."""
-    return next(one for one in ALL if one.name == name)
+    return next(file_format for file_format in ALL if file_format.name == name)
 
 
 TABS = format_named("tsv").endings
@@ -79,7 +101,7 @@ def format_of(path: Path) -> FileFormat | None:
     ('tsv', 'spss', None)
     """
     last = ending(path)
-    return next((one for one in ALL if last in one.endings), None)
+    return next((file_format for file_format in ALL if last in file_format.endings), None)
 
 
 def output_format(path: Path) -> str:
@@ -88,12 +110,12 @@ def output_format(path: Path) -> str:
     >>> output_format(Path("visits.parquet")), output_format(Path("visits.ods")), output_format(Path("visits.sav"))
     ('parquet', 'xlsx', 'csv')
     """
-    found = format_of(path)
-    if found is None:
+    file_format = format_of(path)
+    if file_format is None:
         return "csv"
-    if found.written:
-        return found.name
-    return "xlsx" if found.reader == "sheets" else "csv"
+    if file_format.written:
+        return file_format.name
+    return "xlsx" if file_format.reader == "sheets" else "csv"
 
 
 def package(name: str, extra: str, purpose: str, *, error: type[DiscreetError] = InputError) -> Any:
@@ -101,8 +123,8 @@ def package(name: str, extra: str, purpose: str, *, error: type[DiscreetError] =
     try:
         return importlib.import_module(name)
     except ImportError:
-        shown = name.replace("_", "-")
-        raise error(f"{purpose} needs the package {shown}: pip install 'discreet[{extra}]'.") from None
+        distribution = name.replace("_", "-")
+        raise error(f"{purpose} needs the package {distribution}: pip install 'discreet[{extra}]'.") from None
 
 
 def is_packed(path: Path) -> bool:
@@ -134,7 +156,7 @@ def separator(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def open_unpacked(path: Path) -> Iterator[Any]:
     """Open a file to read its bytes, unpacked; a damaged archive is an InputError."""
     import pyarrow as pa
 
@@ -148,9 +170,9 @@ def opened(path: Path) -> Iterator[Any]:
         raise InputError(f"{path} is a {packing} file that is cut short or damaged.") from None
 
 
-def write_bytes(path: Path, data: Any, *, shown: Path) -> None:
+def write_bytes(path: Path, data: Any, *, display_path: Path) -> None:
     """Write bytes, packed as the ending of the shown name says."""
-    suffix = shown.suffix.lower()
+    suffix = display_path.suffix.lower()
     if suffix == ".gz":
         with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
             stream.write(data)
@@ -172,8 +194,19 @@ def without_lists(table: Any) -> Any:
     """Return an Arrow table with its columns of lists as JSON, for formats that have no lists."""
     import pyarrow as pa
 
-    for place, field in enumerate(table.schema):
+    for number, field in enumerate(table.schema):
         if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
-            cells = [json.dumps(items, ensure_ascii=False) for items in table.column(place).to_pylist()]
-            table = table.set_column(place, field.name, pa.array(cells, pa.string()))
+            cells = [json.dumps(items, ensure_ascii=False) for items in table.column(number).to_pylist()]
+            table = table.set_column(number, field.name, pa.array(cells, pa.string()))
     return table
+
+
+def refuse_alike_names(names: Sequence[str]) -> None:
+    """Refuse names that differ in case alone: an engine that ignores case would change one."""
+    folded: dict[str, str] = {}
+    for name in names:
+        alike = folded.setdefault(name.casefold(), name)
+        if alike is not name:
+            raise OutputError(
+                f"Columns '{alike}' and '{name}' differ only in upper and lower case; rename one."
+            )

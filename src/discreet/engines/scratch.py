@@ -18,7 +18,7 @@ _LOCK = "lock"
 _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 
 
-def private_folder() -> Path:
+def scratch_folder() -> Path:
     """Make an owner-only folder that vanishes when the process ends.
 
     All of them are in one folder per process. Folders that killed processes left behind are removed, since they may
@@ -56,10 +56,10 @@ def remove(path: Path) -> None:
     """Remove a file or a whole folder, also where it is read-only; quietly if it is already gone."""
     if path.is_dir() and not path.is_symlink():
         for folder, inner, _ in os.walk(path):
-            for one in (Path(folder), *(Path(folder, name) for name in inner)):
+            for entry in (Path(folder), *(Path(folder, name) for name in inner)):
                 with contextlib.suppress(OSError):
-                    if not one.is_symlink():
-                        one.chmod(0o700)
+                    if not entry.is_symlink():
+                        entry.chmod(0o700)
         shutil.rmtree(path, ignore_errors=True)
     else:
         with contextlib.suppress(OSError):

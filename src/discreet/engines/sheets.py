@@ -43,8 +43,8 @@ def read_sheet(
     columns = {}
     for number, name in enumerate(names):
         cells = [_cell(row[number], empty) for row in body]
-        columns[name] = typed(
-            [None if one is None else written(one) for one in cells] if name in text else cells
+        columns[name] = typed_column(
+            [None if cell is None else written(cell) for cell in cells] if name in text else cells
         )
     return pa.table(columns)
 
@@ -77,14 +77,14 @@ def write_sheet(table: pa.Table, path: Path) -> None:
                     _write(sheet, row, number, cell, day, moment)
 
 
-def typed(cells: Sequence[Any]) -> pa.Array:
+def typed_column(cells: Sequence[Any]) -> pa.Array:
     """Bring cells to the one type they share: whole or decimal numbers, booleans, dates, moments, else text."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds and kinds <= {int, float}:
-        whole = all(
+        integral = all(
             cell is None or (float(cell).is_integer() and abs(cell) <= _LARGEST_EXACT) for cell in cells
         )
-        if whole:
+        if integral:
             return pa.array([None if cell is None else int(cell) for cell in cells], pa.int64())
         return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
     if kinds == {bool}:
@@ -96,8 +96,8 @@ def typed(cells: Sequence[Any]) -> pa.Array:
 
 def _moments(cells: Sequence[Any]) -> pa.Array:
     """Return dates where no cell has a time of day, else moments."""
-    whole = all(not isinstance(cell, dt.datetime) or cell.time() == dt.time() for cell in cells)
-    if whole:
+    days_only = all(not isinstance(cell, dt.datetime) or cell.time() == dt.time() for cell in cells)
+    if days_only:
         days = [cell.date() if isinstance(cell, dt.datetime) else cell for cell in cells]
         return pa.array(days, pa.date32())
     midnight = dt.time()
@@ -112,8 +112,8 @@ def _rows(path: Path, sheet: str | int | None) -> Iterable[list[Any]]:
     calamine = package("python_calamine", "excel", f"{path} is a spreadsheet; reading it")
     try:
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
-            found = book.get_sheet_by_name(_sheet_name(book, calamine, sheet, path))
-            return list(found.to_python(skip_empty_area=True))
+            worksheet = book.get_sheet_by_name(_sheet_name(book, calamine, sheet, path))
+            return list(worksheet.to_python(skip_empty_area=True))
     except InputError:
         raise
     except calamine.PasswordError:
@@ -138,8 +138,8 @@ def _sheet_name(book: Any, calamine: Any, sheet: str | int | None, path: Path) -
             raise InputError(f"{path} has no sheet {sheet}; it has {len(names)}.")
         return str(names[sheet - 1])
     visible = calamine.SheetVisibleEnum.Visible
-    shown = [one.name for one in book.sheets_metadata if one.visible == visible]
-    return str((shown or names)[0])
+    visible_names = [metadata.name for metadata in book.sheets_metadata if metadata.visible == visible]
+    return str((visible_names or names)[0])
 
 
 def _names(first: Sequence[Any], path: Path, *, header: bool) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def _write(sheet: Any, row: int, number: int, cell: Any, day: Any, moment: Any) 
     elif isinstance(cell, dt.date) and not isinstance(cell, dt.datetime) and cell.year >= 1900:
         sheet.write_datetime(row, number, cell, day)
     else:
-        shown = written(cell)
-        if len(shown) > _LONGEST_CELL:
+        label = written(cell)
+        if len(label) > _LONGEST_CELL:
             raise OutputError(f"An Excel cell holds {_LONGEST_CELL:,} characters at most; {_TOO_MUCH}.")
-        sheet.write_string(row, number, shown)
+        sheet.write_string(row, number, label)

@@ -51,8 +51,8 @@ def read_sketches(path: str | os.PathLike[str]) -> Sketches:
     if _MARK not in metadata or table.column_names != ["sketch"] or not _is_ragged(table.column(0).type):
         raise InputError(f"{source} is an Arrow file, but none of sketches.")
     if metadata[_MARK] != str(VERSION).encode():
-        shown = metadata[_MARK].decode(errors="replace")
-        raise InputError(f"{source} holds sketches of version {shown}; only version {VERSION} can be read.")
+        version = metadata[_MARK].decode(errors="replace")
+        raise InputError(f"{source} holds sketches of version {version}; only version {VERSION} can be read.")
     return _sketches(table, metadata, source)
 
 
@@ -68,11 +68,11 @@ def _table(source: Path) -> pa.Table:
         table.validate(full=True)
         return table
     except OSError as error:
-        known = reason(error) if error.errno else None
+        cause = reason(error) if error.errno else None
     except (pa.ArrowException, ValueError):
-        known = None
-    if known:
-        raise InputError(f"{source} cannot be read: {known}.")
+        cause = None
+    if cause:
+        raise InputError(f"{source} cannot be read: {cause}.")
     raise InputError(f"{source} is no file of sketches, or one that is cut short or damaged.")
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.core.errors import InputError
 from discreet.core.tables.labels import text as written
 from discreet.engines.formats import package
-from discreet.engines.sheets import typed
+from discreet.engines.sheets import typed_column
 from discreet.engines.text.dialect import EDGES, check_names
 
 _READERS = {
@@ -39,16 +39,16 @@ def read_statistics(
         raise InputError(f"{path} has no columns.")
     check_names(list(columns), path)
     empty = {"", *nulls}
-    found = {}
+    arrays = {}
     for name, values in columns.items():
         cells = [_cell(value, empty) for value in values]
-        shown = value_labels.get(name)
-        if labels and shown:
-            cells = _labeled(cells, shown)
-        found[name] = typed(
-            [None if one is None else written(one) for one in cells] if name in text else cells
+        label_of_code = value_labels.get(name)
+        if labels and label_of_code:
+            cells = _labeled(cells, label_of_code)
+        arrays[name] = typed_column(
+            [None if cell is None else written(cell) for cell in cells] if name in text else cells
         )
-    table = pa.table(found)
+    table = pa.table(arrays)
     if not table.num_rows:
         raise InputError(f"{path} has columns but no rows.")
     return table
@@ -80,9 +80,9 @@ def _cell(value: Any, empty: set[str]) -> Any:
 
 def _labeled(cells: list[Any], labels: Mapping[Any, str]) -> list[Any]:
     """Replace codes by their labels, unless a code that occurs has none or two codes have the same one."""
-    known = {code: label.strip(EDGES) for code, label in labels.items() if label.strip(EDGES)}
+    label_of_code = {code: label.strip(EDGES) for code, label in labels.items() if label.strip(EDGES)}
     distinct = {cell for cell in cells if cell is not None}
-    used = [known.get(cell) for cell in distinct]
+    used = [label_of_code.get(cell) for cell in distinct]
     if not distinct or None in used or len(set(used)) < len(used):
         return cells
-    return [None if cell is None else known[cell] for cell in cells]
+    return [None if cell is None else label_of_code[cell] for cell in cells]

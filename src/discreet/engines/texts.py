@@ -37,8 +37,8 @@ class TextRows:
 
     def filled(self) -> TextRows:
         """Keep the texts that hold a word."""
-        kept = np.flatnonzero(~self.empty)
-        return TextRows(self.rows[kept], self.names, tuple(self.documents[place] for place in kept))
+        filled = np.flatnonzero(~self.empty)
+        return TextRows(self.rows[filled], self.names, tuple(self.documents[number] for number in filled))
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -132,11 +132,11 @@ def _files(home: Path) -> list[Path]:
     def refuse(error: OSError) -> None:
         raise InputError(f"A folder in {home} cannot be read: {os.strerror(error.errno or 0)}.") from None
 
-    found: list[Path] = []
+    paths: list[Path] = []
     for folder, inside, names in os.walk(home, onerror=refuse):
         inside[:] = [name for name in inside if not name.startswith(".")]
-        found.extend(Path(folder, name) for name in names if not name.startswith("."))
-    return sorted(path for path in found if path.is_file())
+        paths.extend(Path(folder, name) for name in names if not name.startswith("."))
+    return sorted(path for path in paths if path.is_file())
 
 
 def _texts(source: Any, column: str | None, encoding: str) -> tuple[list[str], tuple[str | int, ...]]:

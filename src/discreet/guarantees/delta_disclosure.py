@@ -36,7 +36,8 @@ class DeltaDisclosure(SensitiveGuarantee):
     of
         The sensitive column or columns; None means all. Null is a value like any other.
     absent
-        ``"ignored"`` or ``"counted"``: whether a value that is missing from a class breaks the guarantee.
+        Whether a value that is missing from a class breaks the guarantee: ``"ignored"`` as in ARX, or ``"counted"`` as
+        published.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class PrivacyDegree(Guarantee):
     Parameters
     ----------
     p
-        The degree every group must have.
+        The least degree of every group: nobody is tied to a sensitive item above 1 in p.
 
     References
     ----------

@@ -68,9 +68,8 @@ class VaultJob(VerbJob):
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of all auditors; the chosen one refuses what is not its own."""
-        del described
         return dict.fromkeys(name for spec in AUDITORS.values() for name in spec.options())
 
     def chosen_auditor(self) -> Auditor:

@@ -15,12 +15,14 @@ from discreet.kinds.baskets import BasketKind
 from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
-    import duckdb
     import numpy as np
     import pyarrow as pa
 
     from discreet.collect import AdditiveNoise, Channels
     from discreet.core.arrays import FloatArray
+
+NUMBERS = ("whole", "real")
+"""What the values of columns are that noise can hide."""
 
 
 @public
@@ -113,17 +115,20 @@ class PerturbJob(VerbJob):
 
     def make(self, begin: Progress) -> Made:
         """Return the noisy rows as a stream of record batches, which is gone through once."""
-        from discreet.engines.duckdb.numbers import with_doubles
-        from discreet.engines.duckdb.spreadsheet import defused
+        from discreet.core.engine import engine_of
         from discreet.engines.files import read
         from discreet.measure.formulas import formula_cautions
 
         channels = self.channels()
         begin("Reading")
         relation = read(self.data, **self.reading)
-        self._require_fit(relation)
-        rows = with_doubles(relation, self.columns, dropped=self.drop)
-        rows = defused(rows) if self.spreadsheet_safe else rows
+        engine = engine_of(relation)
+        types = engine.value_types(relation)
+        self._require_fit(types)
+        rows = engine.select(
+            relation, [name for name in types if name not in self.drop], numbers=self.columns
+        )
+        rows = engine.defused(rows) if self.spreadsheet_safe else rows
         cautions = [*formula_cautions(rows), *self._unique_columns(rows)]
         n_rows = _count_rows(relation, channels)
         begin("Adding noise")
@@ -139,53 +144,50 @@ class PerturbJob(VerbJob):
         }
         return Made("noisy-table", stream, figures, self.written(stream))
 
-    def _require_fit(self, relation: duckdb.DuckDBPyRelation) -> None:
+    def _require_fit(self, types: Mapping[str, str]) -> None:
         """Refuse columns that are not there, hidden ones without numbers, and types that cannot be written."""
         from discreet.core.tables.encoding import unpublishable
-        from discreet.engines.duckdb.admission import is_unpublishable
-        from discreet.engines.duckdb.numbers import is_numeric
-        from discreet.engines.files import describe
 
-        types = dict(describe(relation))
         require_columns(types, [*self.columns, *self.drop], self.data)
         for name in self.columns:
-            if not is_numeric(types[name]):
+            if types[name] not in NUMBERS:
                 raise SchemaError(f"Column '{name}' must hold numbers to be hidden behind noise.")
         for name, type_ in types.items():
-            if name not in self.drop and is_unpublishable(type_):
+            if name not in self.drop and type_ == "nested":
                 raise unpublishable(name)
 
-    def _unique_columns(self, rows: duckdb.DuckDBPyRelation) -> Sequence[Any]:
+    def _unique_columns(self, rows: Any) -> Sequence[Any]:
         """Return cautions about columns without noise that single rows out."""
-        from discreet.core.tables.source import source_of
-        from discreet.engines.duckdb.numbers import without
+        from discreet.core.engine import engine_of
         from discreet.measure.tables.table_cautions import unique_columns
 
-        others = without(rows, self.columns)
-        if others is None:
+        engine = engine_of(rows)
+        others = [name for name in engine.value_types(rows) if name not in self.columns]
+        if not others:
             return ()
-        source = source_of(others)
-        singletons = {name: source.singletons([name]) for name in others.columns}
+        source = engine.source(engine.select(rows, others))
+        singletons = {name: source.singletons([name]) for name in others}
         return list(unique_columns(singletons, " Leave it out with --drop."))
 
-    def _noisy(self, rows: duckdb.DuckDBPyRelation, channels: Channels) -> pa.RecordBatchReader:
+    def _noisy(self, rows: Any, channels: Channels) -> pa.RecordBatchReader:
         """Return the rows through the channels, in random order unless theirs is kept.
 
         The order is drawn before the noise, so that a seed stands for both.
         """
         import pyarrow as pa
 
+        from discreet.core.engine import engine_of
         from discreet.core.rng import generator
-        from discreet.engines.duckdb.queries import batches, schema_of, shuffled
 
+        engine = engine_of(rows)
         chance = _chance(self.seed, "perturb")
         if not self.keep_order:
             secret = (chance or generator(None, owner="perturb")).bytes(32)
-            rows = shuffled(rows, int.from_bytes(secret, "little"))
-        schema = schema_of(rows)
+            rows = engine.shuffled(rows, int.from_bytes(secret, "little"))
+        schema = engine.schema(rows)
 
         def noisy() -> Iterator[pa.RecordBatch]:
-            for batch in batches(rows):
+            for batch in engine.batches(rows):
                 hidden = channels.perturb(pa.Table.from_batches([batch]), random_state=chance)
                 yield from hidden.cast(schema).to_batches()
 
@@ -431,16 +433,17 @@ class ReconstructJob(VerbJob):
             files[Path(self.picture)] = lambda path: _draw(density, counted, path)
         return Made("density", density, self._figures(density), files)
 
-    def _numbers(self, relation: duckdb.DuckDBPyRelation) -> Iterator[FloatArray]:
+    def _numbers(self, relation: Any) -> Iterator[FloatArray]:
         """Return the column batch by batch."""
-        from discreet.engines.duckdb.numbers import doubles, is_numeric
-        from discreet.engines.files import describe
+        from discreet.core.engine import engine_of
 
-        types = dict(describe(relation))
+        engine = engine_of(relation)
+        types = engine.value_types(relation)
         require_columns(types, [self.column], self.data)
-        if not is_numeric(types[self.column]):
+        if types[self.column] not in NUMBERS:
             raise SchemaError(f"Column '{self.column}' must hold noisy numbers.")
-        for values in doubles(relation, self.column):
+        for batch in engine.batches(engine.select(relation, [self.column], numbers=[self.column])):
+            values = batch.column(0)
             if values.null_count:
                 raise InputError(f"Some noisy values of '{self.column}' are null; drop the rows first.")
             yield values.to_numpy()
@@ -486,12 +489,12 @@ def _chance(seed: int | None, owner: str) -> np.random.Generator | None:
     return None if seed is None else generator(seed, owner=owner)
 
 
-def _count_rows(relation: duckdb.DuckDBPyRelation, channels: Channels) -> int:
+def _count_rows(relation: Any, channels: Channels) -> int:
     """Return the number of rows, after seeing that noise can hide every value."""
-    from discreet.engines.duckdb.numbers import count_unfit
+    from discreet.core.engine import engine_of
 
     ranges = {name: (channel.low, channel.high) for name, channel in channels.channels.items()}  # type: ignore[union-attr]
-    n_rows, unfit = count_unfit(relation, ranges)
+    n_rows, unfit = engine_of(relation).outside_counts(relation, ranges)
     for name, (strange, outside) in unfit.items():
         if strange:
             raise InputError(

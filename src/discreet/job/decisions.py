@@ -165,17 +165,17 @@ def _long(data: Path, proposals: Sequence[Proposal]) -> str | None:
 
 
 def _width(data: Path) -> int:
-    from discreet.engines.formats import opened, separator
+    from discreet.engines.formats import open_unpacked, separator
 
-    with opened(data) as stream:
+    with open_unpacked(data) as stream:
         head: bytes = stream.read(1 << 16)
     return head.split(b"\n", 1)[0].count(separator(data).encode()) + 1
 
 
 def _ragged(data: Path) -> bool:
-    from discreet.engines.formats import opened
+    from discreet.engines.formats import open_unpacked
 
-    with opened(data) as stream:
+    with open_unpacked(data) as stream:
         head: bytes = stream.read(1 << 16)
     lines = head.rsplit(b"\n", 1)[0].split(b"\n")
     return len({len(line.split()) for line in lines if line.strip()}) > 1

@@ -33,7 +33,7 @@ _MOST_JUDGED = 5_000
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExploredMethod:
     """One way to publish: the method, its cost under every measure, what it suppresses, how exposed it leaves people.
 
     ``levels`` are those of whole columns; None where a method recodes rows one by one. A cost is NaN where the measure
@@ -63,12 +63,12 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Choices:
+class ExploredMethods:
     """The best ways to keep one guarantee with at most a share of the rows suppressed, the cheapest first."""
 
     guarantee: Guarantee
     max_suppressed: float
-    choices: tuple[Choice, ...]
+    choices: tuple[ExploredMethod, ...]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Exploration:
     n_nodes: int
     heights: Mapping[str, int]
     whole: bool
-    parts: tuple[Choices, ...]
+    parts: tuple[ExploredMethods, ...]
 
 
 def explore(
@@ -116,7 +116,7 @@ def explore(
     for share in shares:
         require("explore", "shares", share, FloatIn(0, 1))
     lattice = Lattice(table)
-    parts: list[Choices] = []
+    parts: list[ExploredMethods] = []
     is_whole = True
     for guarantee in (counted_by_unit(guarantee_, table) for guarantee_ in guarantees):
         guarantee.columns(table.schema.sensitive)
@@ -128,7 +128,7 @@ def explore(
         for share in shares:
             choices = [*_choices(lattice, guarantee, looks, share, top), *by_row.choices(share)]
             choices.sort(key=lambda choice: _in_order(choice, measures[0]))
-            parts.append(Choices(guarantee, share, tuple(choices)))
+            parts.append(ExploredMethods(guarantee, share, tuple(choices)))
     heights = {name: tree.height for name, tree in zip(lattice.names, lattice.trees, strict=True)}
     return Exploration(table.n_rows, lattice.n_nodes, heights, is_whole, tuple(parts))
 
@@ -182,7 +182,7 @@ class _ByRow:
             if "max_suppressed" not in method.options()
         }
 
-    def choices(self, share: float) -> list[Choice]:
+    def choices(self, share: float) -> list[ExploredMethod]:
         """Return what the methods make with at most a share of the rows left out."""
         limits = {"max_suppressed": share, "time_limit": self.time_limit}
         choices = [
@@ -198,7 +198,7 @@ class _ByRow:
         ]
         return [choice for choice in choices if choice is not None]
 
-    def _choice(self, method: str, publisher: Any) -> Choice | None:
+    def _choice(self, method: str, publisher: Any) -> ExploredMethod | None:
         try:
             release = publisher.release(self.table)
         except (InfeasibleError, SchemaError):
@@ -211,7 +211,7 @@ class _ByRow:
             "discernibility": float(lost.discernibility),
             "average_class_size": lost.average_class_size,
         }
-        return Choice(
+        return ExploredMethod(
             method=method,
             levels=None,
             costs={measure: costs.get(measure, math.nan) for measure in self.measures},
@@ -223,7 +223,7 @@ class _ByRow:
         )
 
 
-def _in_order(choice: Choice, measure: str) -> tuple[bool, float, int]:
+def _in_order(choice: ExploredMethod, measure: str) -> tuple[bool, float, int]:
     """Return what choices are put in order by: the cost, then the rows left out; what has no cost comes last."""
     cost = choice.costs[measure]
     return (math.isnan(cost), cost, choice.suppressed)
@@ -243,7 +243,7 @@ def with_k(guarantee: Guarantee, k: int) -> Guarantee:
 
 def _choices(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], share: float, top: int
-) -> list[Choice]:
+) -> list[ExploredMethod]:
     """Put together the best nodes of all measures."""
     limit = allowed_rows(share, lattice.table.n_rows)
     ranks: dict[Node, dict[str, int]] = {}
@@ -255,14 +255,14 @@ def _choices(
 
 def _choice(
     lattice: Lattice, guarantee: Guarantee, looks: Mapping[str, _Look], node: Node, ranks: Mapping[str, int]
-) -> Choice:
+) -> ExploredMethod:
     groups, _, _ = lattice.groups(node)
     keeping = kept_groups(guarantee, groups)
     n_kept = int(groups.sizes[keeping].sum())
     units = lattice.table.units
     sizes = (groups.sizes if units is None else units.counted(groups, ()).sizes)[keeping]
     costs = {measure: look.scorer.exact(node).cost for measure, look in looks.items()}
-    return Choice(
+    return ExploredMethod(
         method="generalization",
         levels=lattice.levels(node),
         costs=costs,

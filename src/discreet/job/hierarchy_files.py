@@ -5,24 +5,20 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.engine import engine_of
 from discreet.core.errors import HierarchyError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.hierarchy.ranges import Intervals
 from discreet.core.hierarchy.trees import Masked, Rows, flat, read_hierarchy
 from discreet.core.schema import Role
 from discreet.core.tables.labels import SetOf, parse, texts
-from discreet.engines.duckdb.connection import identifier
-from discreet.job.facts import look
-from discreet.job.proposals import generalized, values_of
+from discreet.job.proposals import generalized
 from discreet.job.roles import role_of
-
-if TYPE_CHECKING:
-    import duckdb
 
 FEW = 10
 """A value that fewer rows have is rare."""
@@ -52,12 +48,11 @@ class HierarchyCheck:
         return not self.n_uncovered
 
 
-def suggest_hierarchy(
-    relation: duckdb.DuckDBPyRelation, column: str, spec: HierarchySpec | None = None
-) -> tuple[Hierarchy, str]:
+def suggest_hierarchy(relation: Any, column: str, spec: HierarchySpec | None = None) -> tuple[Hierarchy, str]:
     """Bind a hierarchy to the values of a column, the proposed one unless another is given; gives the reason too."""
     _require_column(relation, column)
-    facts = look(relation.project(identifier(column)))[0]
+    engine = engine_of(relation)
+    facts = engine.facts(engine.select(relation, [column]))[0]
     if not facts.n_distinct:
         raise InputError(f"Column '{column}' has no values.")
     if facts.n_distinct > _MOST_LEAVES:
@@ -65,7 +60,7 @@ def suggest_hierarchy(
             f"Column '{column}' has {facts.n_distinct:,} different values, too many for a file; "
             "name a rule instead, such as intervals or a mask."
         )
-    values, counts = values_of(relation, column)
+    values, counts = engine.value_counts(relation, column)
     reason = "as asked for"
     if spec is None:
         proposal = generalized(
@@ -88,9 +83,7 @@ def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
             writer.writerow([labels[int(level[code])] for level, labels in pairs])
 
 
-def check_hierarchy(
-    path: Path, relation: duckdb.DuckDBPyRelation | None = None, column: str | None = None
-) -> HierarchyCheck:
+def check_hierarchy(path: Path, relation: Any = None, column: str | None = None) -> HierarchyCheck:
     """Check that a file is a tree, and how it fits a column; what is no tree is an error that names no value."""
     spec = read_hierarchy(path)
     leaves = pa.array(spec.columns[0], pa.string())
@@ -102,7 +95,7 @@ def check_hierarchy(
     if relation is None or column is None:
         return HierarchyCheck(nodes)
     _require_column(relation, column)
-    values, counts = values_of(relation, column)
+    values, counts = engine_of(relation).value_counts(relation, column)
     column_texts = texts(values).to_pylist()
     leaf_texts = set(spec.columns[0])
     covered = np.array([value in leaf_texts for value in column_texts], np.bool_)
@@ -140,8 +133,9 @@ def _filled(values: pa.Array, spec: HierarchySpec) -> pa.Array:
     return pa.array(range(low, high + 1), values.type) if high - low <= _WIDEST_FILLED else values
 
 
-def _require_column(relation: duckdb.DuckDBPyRelation, column: str) -> None:
-    if column not in relation.columns:
+def _require_column(relation: Any, column: str) -> None:
+    names = list(engine_of(relation).value_types(relation))
+    if column not in names:
         from discreet.kinds.wording import nearest
 
-        raise InputError(f"There is no column '{column}'{nearest(column, relation.columns)}")
+        raise InputError(f"There is no column '{column}'{nearest(column, names)}")

@@ -77,9 +77,8 @@ class MineJob(VerbJob):
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of both miners; the one that is used refuses what is not its own."""
-        del described
         return _own_options("itemsets", "masked-itemsets")
 
     def __post_init__(self) -> None:
@@ -235,9 +234,8 @@ class FitJob(VerbJob):
     }
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
+    def option_names(cls) -> Iterable[str]:
         """Return the parameters of both models; the one that is learned refuses what is not its own."""
-        del described
         return _own_options("tree", "naive-bayes")
 
     def __post_init__(self) -> None:
@@ -416,9 +414,10 @@ def plain_of(path: Path) -> dict[str, Any]:
 
 
 def _rows(data: Any, reading: Mapping[str, Any]) -> pa.Table:
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
 
-    return read(data, **reading).to_arrow_table()
+    return arrow_table(read(data, **reading))
 
 
 def _features(model: Any, rows: pa.Table) -> Any:

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
+from discreet.core.engine import engine_of
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_coded, recognized
 from discreet.core.hierarchy.specs import Icd, Masked, Rows, suggest
 from discreet.core.schema import Role
 from discreet.core.tables.labels import texts
-from discreet.engines.duckdb.connection import identifier
-from discreet.job.facts import look, value_sets
 from discreet.job.nearby import hierarchy_file, n_uncovered
 from discreet.job.roles import Proposal, blocks, few_values, is_label, may_be_records, role_of
-
-if TYPE_CHECKING:
-    import duckdb
 
 MOST_QUASI = 64
 """More quasi-identifiers than these are not protected together."""
@@ -31,37 +26,25 @@ _MOST_VALUES = 20_000
 _MOST_CATEGORIES = 200
 
 
-def propose(
-    relation: duckdb.DuckDBPyRelation, data: Path | None = None, *, named: bool = True
-) -> list[Proposal]:
+def propose(relation: Any, data: Path | None = None, *, named: bool = True) -> list[Proposal]:
     """Propose a role, and for quasi-identifiers a hierarchy, for every column of a table.
 
     Hierarchy files beside the data file, if its path is given, are used where they cover the column's values. Unless it
     is known that the columns are ``named``, a first line that may be a record is refused, and none of it is shown.
     """
-    columns = look(relation)
+    engine = engine_of(relation)
+    columns = engine.facts(relation)
     if not named and may_be_records(columns):
         raise InputError(
             f"{data}: nothing tells the first line from the others, so it may be a record, and not the names of the "
             "columns. Say whether it holds names: --header or --no-header."
         )
     proposals = _one_person([role_of(facts) for facts in columns])
-    proposals = blocks(_with_label(proposals), value_sets(relation, few_values(proposals)))
+    proposals = blocks(_with_label(proposals), engine.value_sets(relation, few_values(proposals)))
     if not any(proposal.role is Role.QUASI for proposal in proposals):
         proposals = _with_some_quasi(proposals)
     proposals = _at_most(proposals, MOST_QUASI)
     return [_with_hierarchy(proposal, relation, data) for proposal in proposals]
-
-
-def values_of(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[pa.Array, IntArray]:
-    """Return the distinct values of a column in order, null left out, and how often each occurs."""
-    column = identifier(name)
-    counted = relation.aggregate(f"{column} AS value, count(*)::BIGINT AS rows", column)
-    table = counted.filter("value IS NOT NULL").to_arrow_table()
-    values = table["value"].combine_chunks()
-    values = values if isinstance(values, pa.Array) else pa.concat_arrays(values.chunks)
-    order = pa.compute.array_sort_indices(values)
-    return values.take(order), np.asarray(table["rows"].to_numpy())[np.asarray(order)]
 
 
 def _one_person(proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -123,13 +106,13 @@ def _at_most(proposals: Sequence[Proposal], most: int) -> list[Proposal]:
     ]
 
 
-def _with_hierarchy(proposal: Proposal, relation: duckdb.DuckDBPyRelation, data: Path | None) -> Proposal:
+def _with_hierarchy(proposal: Proposal, relation: Any, data: Path | None) -> Proposal:
     facts = proposal.facts
     if proposal.role not in (Role.QUASI, Role.SENSITIVE) or not 1 < facts.n_distinct <= _MOST_VALUES:
         return proposal
     if proposal.role is Role.SENSITIVE and not facts.is_text:
         return proposal
-    values, counts = values_of(relation, facts.name)
+    values, counts = engine_of(relation).value_counts(relation, facts.name)
     if proposal.role is Role.SENSITIVE:
         hierarchy = recognized(facts.name, domain_of(values))
         spec = hierarchy.spec if hierarchy is not None and isinstance(hierarchy.spec, Icd) else None

@@ -8,19 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.core.engine import Facts
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.knowledge import (
-    CODED,
-    KEYS,
-    QUANTITY,
-    UNITS,
-    Confidence,
-    names_units,
-    tokens,
-)
+from discreet.core.hierarchy.knowledge import Confidence, names_units, tokens, words_for
 from discreet.core.schema import Role
-from discreet.engines.duckdb.admission import is_unpublishable
-from discreet.job.facts import Facts
 
 _SENSITIVE = re.compile(
     "diseases?|diagnos[ie]s|diag|dx|icd|conditions?|illness|disorder|symptoms?|treatments?|medications?|meds?|drugs?"
@@ -41,6 +32,7 @@ _KNOWN = re.compile(
 )
 _LABELS = re.compile("class|target|label|outcome|response|y")
 _COUNTING = re.compile("num|number|n|nbr|count|total|times")
+KEYS, UNITS, CODED, QUANTITY = map(words_for, ("key", "unit", "coded", "quantity"))
 _HEADINGS = (_SENSITIVE, _NAMES, _KNOWN, _LABELS, _COUNTING, KEYS, UNITS, CODED, QUANTITY)
 """Words that name columns."""
 _OFTEN_REPEATED = 10
@@ -86,7 +78,7 @@ class Proposal:
 def role_of(facts: Facts) -> Proposal:
     """Propose a role for a column; what is not clearly anything else is a quasi-identifier, the safe reading."""
     words = tokens(facts.name)
-    if is_unpublishable(facts.type):
+    if facts.type == "nested":
         return Proposal(facts, Role.IDENTIFIER, "nested values or bytes: never published", confidence="high")
     if facts.n_distinct + bool(facts.n_missing) <= 1:
         return Proposal(facts, Role.OTHER, "the same in every row", confidence="high")
@@ -116,7 +108,7 @@ def may_be_records(facts: Sequence[Facts]) -> bool:
 
 def is_person(facts: Facts) -> bool:
     """Return whether a column looks like the id of a person, or of another unit, that has several rows."""
-    word = facts.is_whole or facts.is_text or facts.type == "UUID"
+    word = facts.is_whole or facts.is_text or facts.type == "uuid"
     repeated = facts.n_distinct < 0.98 * facts.n_known
     return (
         names_units(facts.name) and word and repeated and facts.n_distinct > _MOST_NAMED and facts.words < 1
@@ -187,7 +179,7 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
     if facts.is_text and (facts.length > _LONG_TEXT or facts.words >= _WORDY):
         warning = "it looks like free text, which often names people; it will be dropped"
         return Proposal(facts, Role.IDENTIFIER, "free text", warning)
-    if facts.is_numbered or ((facts.is_text or facts.type == "UUID") and facts.uniqueness > _UNIQUE):
+    if facts.is_numbered or ((facts.is_text or facts.type == "uuid") and facts.uniqueness > _UNIQUE):
         return Proposal(facts, Role.IDENTIFIER, "almost every row has a value of its own", confidence="high")
     if facts.is_text and facts.uniqueness > _MANY:
         warning = "most of its values occur once; it will be dropped"
@@ -196,7 +188,7 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
 
 
 def _quasi(facts: Facts, words: Sequence[str]) -> Proposal:
-    if any(map(_KNOWN.fullmatch, words)) or facts.type.startswith(("DATE", "TIME")):
+    if any(map(_KNOWN.fullmatch, words)) or facts.type == "date":
         return Proposal(facts, Role.QUASI, "others may know it", confidence="high")
     return Proposal(
         facts, Role.QUASI, "others may know it; taken so to be safe", confidence="low", cautious=True

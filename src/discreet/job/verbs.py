@@ -151,6 +151,7 @@ class VerbJob(ABC):
         """Check what can be checked without the data."""
         require(self.verb, "overwrite", self.overwrite, BOOL)
         require(self.verb, "out", self.out, PATH, NONE)
+        object.__setattr__(self, "out", None if self.out is None else Path(self.out))
         for name, allowed in self.constraints.items():
             require(self.verb, name, getattr(self, name), *listed(allowed))
 
@@ -163,7 +164,7 @@ class VerbJob(ABC):
         refuse_unknown("The job", record, ("input", cls.verb, "output"))
         source, described, output = (_table(record, name) for name in ("input", cls.verb, "output"))
         keys = {parameter.name for parameter in fields(cls)} - {*_COMMON, *cls.output_keys, "overwrite"}
-        options = cls.option_names(described)
+        options = cls.option_names()
         refuse_unknown("[input]", source, ("path", *cls.reading_keys))
         refuse_unknown(f"[{cls.verb}]", described, (*sorted(keys), *options))
         refuse_unknown("[output]", output, (cls.target_key, "overwrite", *cls.output_keys))
@@ -187,9 +188,8 @@ class VerbJob(ABC):
         return cls(reading=reading_from(reading, cls.reading_keys), **arguments)
 
     @classmethod
-    def option_names(cls, described: Mapping[str, Any]) -> Iterable[str]:
-        """Return the parameters of the method that the keys name, which its table may set too; by default none."""
-        del described
+    def option_names(cls) -> Iterable[str]:
+        """Return the parameters of methods that the table of the verb may set too; by default none."""
         return ()
 
     @classmethod
@@ -226,7 +226,7 @@ class VerbJob(ABC):
 
     def written(self, content: Any) -> dict[Path, Any]:
         """Return the content by the path that it is written to; nothing where nothing is written."""
-        return {} if self.out is None else {Path(self.out): content}
+        return {} if self.out is None else {self.out: content}
 
 
 def verb_job(record: Mapping[str, Any], *, folder: Path | None = None) -> VerbJob | None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.tables.labels import Exact, Interval, kind_of, moments, parse
+from discreet.core.tables.labels import Exact, Interval, datetimes, parse, value_kind
 
 MOST = 12
 _DAY = 86_400.0
@@ -44,11 +44,11 @@ class Bins:
 
 def line_of(values: pa.Array) -> FloatArray | None:
     """Place numbers, or dates as days, on a line; None where the values are neither."""
-    kind = kind_of(values.type)
+    kind = value_kind(values.type)
     if kind == "number":
         return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     if kind == "date":
-        return np.asarray(moments(values).astype("datetime64[s]").astype(np.int64) / _DAY, np.float64)
+        return np.asarray(datetimes(values).astype("datetime64[s]").astype(np.int64) / _DAY, np.float64)
     return None
 
 
@@ -58,7 +58,7 @@ def cut(values: pa.Array, counts: IntArray, fewest: int) -> Bins | None:
     if line is None or counts.sum() < fewest:
         return None
     low, high = _middle(line, counts)
-    dates = kind_of(values.type) == "date"
+    dates = value_kind(values.type) == "date"
     whole = pa.types.is_integer(values.type) or pa.types.is_date(values.type)
     edges, unit = _date_edges(low, high) if dates else (_number_edges(low, high, whole=whole), "")
     edges = _merged(edges, line, counts, fewest)

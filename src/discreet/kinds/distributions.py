@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.engine import engine_of
 from discreet.core.release import Release
-from discreet.core.tables.admission import admitted, in_memory
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
-from discreet.core.tables.labels import STAR, Any_, SetOf, kind_of, parse, texts
+from discreet.core.tables.labels import STAR, Any_, SetOf, parse, texts, value_kind
 from discreet.kinds.bins import MOST, cut, ends_of, line_of
 
 HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "another value"
@@ -87,10 +87,7 @@ def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str
 
 def first_rows(release: Release, n: int) -> list[dict[str, object]]:
     """Return the first rows of a released frame."""
-    frame = release.frame
-    if hasattr(frame, "limit") and hasattr(frame, "to_arrow_table"):
-        return list(frame.limit(n).to_arrow_table().to_pylist())
-    return list(in_memory(admitted(frame).head(n)).rows(named=True))
+    return list(engine_of(release.frame).first_rows(release.frame, n).to_pylist())
 
 
 def sensitive_bars(release: Release, name: str, fewest: int) -> Bars | None:
@@ -121,7 +118,7 @@ def _on_a_line(
     labels = texts(released.values).to_pylist()
     starred = np.array([bool(label) and not label.strip(STAR) for label in labels], np.bool_)
     exact = [label for label, star in zip(labels, starred, strict=True) if not star]
-    ends = ends_of(exact, bins, dates=kind_of(book.values.type) == "date")
+    ends = ends_of(exact, bins, dates=value_kind(book.values.type) == "date")
     if ends is None:
         return None
     before = np.asarray(np.bincount(bins.of(places), counts[1:], len(bins.labels)), np.float64)

@@ -51,24 +51,29 @@ class GroupedTableKind(TableKind):
 
     def read_back(self, release: Release, folder: Path, format: str) -> Any:  # noqa: A002
         """Return the written rows with their groups and counts."""
-        from discreet.engines.duckdb.connection import identifier
+        import pyarrow as pa
+
+        from discreet.core.engine import arrow_table, engine_of
         from discreet.kinds.table_files import COUNTS, DATA, judged_columns, read_written
 
         data: GroupedTable = release.data
-        group, value, count = map(identifier, data.counts.column_names)
-        number = f"CAST({group} AS INTEGER) AS {group}"
+        group, value, count = data.counts.column_names
         rows = read_written(release, folder / f"{DATA}.{format}", format, release.table.source.names)
         if judged_columns(rows, release, format).n_rows != release.table.n_rows:
             return None
         counts = read_written(release, folder / f"{COUNTS}.{format}", format, data.counts.column_names)
-        counted = counts.project(f"{number}, {value}, CAST({count} AS BIGINT) AS {count}")
-        return GroupedTable(rows.project(number), counted.to_arrow_table(), data.group)
+        engine = engine_of(rows)
+        types = {group: pa.int32(), value: engine.schema(counts).field(value).type, count: pa.int64()}
+        counted = arrow_table(engine.typed(counts, types))
+        return GroupedTable(engine.typed(rows, {group: pa.int32()}), counted, data.group)
 
     def read_released(self, written: Written, *, texts: bool) -> Any:
         """Return the rows and counts of a folder."""
         del texts
-        rows, counts = written.frame("data"), written.frame("sensitive")
-        return GroupedTable(rows, counts.to_arrow_table(), counts.columns[0])
+        from discreet.core.engine import arrow_table
+
+        rows, counts = written.frame("data"), arrow_table(written.frame("sensitive"))
+        return GroupedTable(rows, counts, counts.column_names[0])
 
     def judge_written(
         self, written: Written, data: Any, guarantee: Guarantee | None, *, is_named: bool

@@ -14,7 +14,7 @@ from discreet.core.guarantee import Guarantee
 from discreet.core.registry import Method
 from discreet.core.release import Release
 from discreet.core.schema import Column
-from discreet.core.tables.encoding import Kind as ColumnKind
+from discreet.core.tables.encoding import ColumnType
 from discreet.core.tables.table import Table
 from discreet.kinds.formatting import number
 from discreet.kinds.kind import KEPT_EVIDENCE, Line
@@ -221,11 +221,11 @@ def _identifying_categories(release: Release) -> Iterator[Caution]:
     """
     table = release.table
     for secret in table.schema.sensitive:
-        if table.encoded[secret].kind is not ColumnKind.CATEGORY or len(table.encoded[secret].values) < 2:
+        if table.encoded[secret].kind is not ColumnType.CATEGORY or len(table.encoded[secret].values) < 2:
             continue
         usual = float(table.overall(secret).max()) / table.n_rows
         for name in table.schema.quasi:
-            if table.encoded[name].kind is not ColumnKind.CATEGORY:
+            if table.encoded[name].kind is not ColumnType.CATEGORY:
                 continue
             n_rare, right = _guessed(table, name, secret)
             if n_rare >= RARE_SHARE * table.n_rows and right > usual + GAIN:

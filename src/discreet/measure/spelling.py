@@ -16,7 +16,7 @@ from discreet.core.baskets.names import spelling
 from discreet.core.figures import Caution
 from discreet.core.release import Release
 from discreet.core.tables.grouped import GroupedTable
-from discreet.core.tables.labels import kind_of
+from discreet.core.tables.labels import value_kind
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 _MOST_VALUES = 100_000
@@ -66,7 +66,7 @@ def _sensitive_texts(release: Release) -> Iterator[tuple[str, list[str]]]:
     else:
         columns = {name: release.table.encoded[name].values for name in release.schema.sensitive}
     for name, values in columns.items():
-        if kind_of(values.type) == "text":
+        if value_kind(values.type) == "text":
             yield name, values.drop_null().to_pylist()
 
 

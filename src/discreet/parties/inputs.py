@@ -112,7 +112,7 @@ def number_columns(path: str | os.PathLike[str]) -> Any:
     return np.column_stack([_numbers(path, column) for column in table.columns])
 
 
-def texts(path: str | os.PathLike[str]) -> list[str]:
+def read_texts(path: str | os.PathLike[str]) -> list[str]:
     """Return the only column of a file as texts, without nulls."""
     table = _read(path)
     if table.num_columns != 1:
@@ -122,9 +122,10 @@ def texts(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _read(path: str | os.PathLike[str], text: Sequence[str] = ()) -> Any:
+    from discreet.core.engine import arrow_table
     from discreet.engines.files import read
 
-    return read(path, text=text).to_arrow_table()
+    return arrow_table(read(path, text=text))
 
 
 def _numbers(path: str | os.PathLike[str], column: Any) -> Any:

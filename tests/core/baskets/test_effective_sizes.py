@@ -11,7 +11,7 @@ from tests.oracles.empty_baskets import highest_probability
 
 from discreet.core.baskets import effective_sizes as module
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.grouped import GroupedBaskets, item_counts
+from discreet.core.baskets.grouped import GroupedBaskets, group_item_counts
 from discreet.guarantees import PrivacyDegree
 from discreet.measure import sensitive_tie
 
@@ -19,7 +19,7 @@ MOST_ARRANGEMENTS = 20_000
 
 
 def effective(empty: int, filled: int, counts: list[int]) -> float:
-    held = item_counts(
+    held = group_item_counts(
         np.zeros(len(counts), np.int64),
         np.arange(len(counts)),
         np.array(counts, np.int64),

@@ -12,7 +12,7 @@ from tests.oracles import cahd as oracles_cahd
 from tests.strategies import baskets as strategies_baskets
 
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.grouped import GroupedBaskets, item_counts
+from discreet.core.baskets.grouped import GroupedBaskets, group_item_counts
 from discreet.core.errors import InputError, ParameterError
 from discreet.engines.baskets.published import read_published, write_published
 
@@ -170,9 +170,9 @@ def test_groups_that_do_not_fit_are_refused() -> None:
     for group in ([0], [0, 2], [-1, 0]):
         with pytest.raises(InputError):
             GroupedBaskets.of(ordinary, group, held)
-    counts = item_counts(np.array([0]), np.array([0]), np.array([3]), n_groups=1, n_items=1)
+    counts = group_item_counts(np.array([0]), np.array([0]), np.array([3]), n_groups=1, n_items=1)
     with pytest.raises(InputError, match="more holders"):
         GroupedBaskets(ordinary, np.zeros(2, np.int32), counts, pa.array(["s"]))
-    counts = item_counts(np.array([0]), np.array([1]), np.array([1]), n_groups=1, n_items=2)
+    counts = group_item_counts(np.array([0]), np.array([1]), np.array([1]), n_groups=1, n_items=2)
     with pytest.raises(InputError, match="no name"):
         GroupedBaskets(ordinary, np.zeros(2, np.int32), counts, pa.array(["s"]))

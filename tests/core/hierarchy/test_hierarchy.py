@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.core.errors import HierarchyError, ParameterError
-from discreet.core.hierarchy.bound import arrange, domain_of
+from discreet.core.hierarchy.bound import build_hierarchy, domain_of
 from discreet.core.hierarchy.specs import (
     Hierarchy,
     HierarchySpec,
@@ -596,4 +596,4 @@ def test_a_hundred_thousand_leaves() -> None:
     rows = pa.array(np.random.default_rng(0).integers(0, 100_000, 1_000_000) * 3)
     assert (hierarchy.encode(rows) == np.asarray(rows) // 3 + 1).all()
     assert texts(hierarchy.leaves)[1].as_py() == "3"
-    assert arrange(values, [["*"] * 100_000], column="n", ordered=True).ordered
+    assert build_hierarchy(values, [["*"] * 100_000], column="n", ordered=True).ordered

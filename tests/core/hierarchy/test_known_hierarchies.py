@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from discreet import icd, intervals, ip_addresses, masked, scale, suggest
 from discreet.core.errors import ParameterError
 from discreet.core.hierarchy.bands import band_of
-from discreet.core.hierarchy.icd import _chapters, generalized
 from discreet.core.hierarchy.knowledge import is_coded, recognized
-from discreet.core.hierarchy.scales import NAMES, scale_of
+from discreet.core.hierarchy.scales import scale_names, scale_of
 from discreet.core.hierarchy.specs import Icd, Rows, Scale, spec_from_dict
+from discreet.core.hierarchy.structured_codes import _chapters, diagnosis_path
 from discreet.core.tables.labels import SetOf, parse
 
 ADULT = [
@@ -150,7 +150,7 @@ def test_chapters_and_blocks_are_nested_and_do_not_overlap(version: int) -> None
 
 def test_every_number_of_the_ninth_revision_has_one_chapter() -> None:
     for number in range(1, 1000):
-        category, block, chapter = generalized(f"{number:03d}", 9)
+        category, block, chapter = diagnosis_path(f"{number:03d}", 9)
         assert category == f"{number:03d}"
         low, high = chapter.split()[0].split("-")
         assert int(low) <= number <= int(high)
@@ -175,7 +175,7 @@ def test_every_number_of_the_ninth_revision_has_one_chapter() -> None:
     ],
 )
 def test_codes_find_their_category_block_and_chapter(code: str, version: int, path: tuple[str, ...]) -> None:
-    assert generalized(code, version) == path
+    assert diagnosis_path(code, version) == path
 
 
 def test_diagnosis_codes_are_recognized_by_name_and_shape() -> None:
@@ -251,7 +251,7 @@ def test_a_lone_rare_value_is_pooled_too() -> None:
 
 
 def test_specifications_are_plain_data() -> None:
-    for spec in (*(scale(name) for name in NAMES), icd(9), icd(10), ip_addresses()):
+    for spec in (*(scale(name) for name in scale_names()), icd(9), icd(10), ip_addresses()):
         assert spec_from_dict(spec.to_dict()) == spec
     assert Scale("bands").to_dict() == {"kind": "scale", "name": "bands"}
 

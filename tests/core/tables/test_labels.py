@@ -16,7 +16,7 @@ from discreet.core.tables.labels import (
     Any_,
     Exact,
     Interval,
-    Mask,
+    MaskLabel,
     SetOf,
     interval,
     parse,
@@ -164,8 +164,8 @@ def test_kinds_of_labels() -> None:
         "a": Exact,
         "[1, 2]": Interval,
         "{a, b}": SetOf,
-        "a*": Mask,
-        "*a": Mask,
+        "a*": MaskLabel,
+        "*a": MaskLabel,
         "<=50K": Exact,
     }
     kinds |= {"{a": Exact, "{a}b}": Exact, "[a, b]": Exact, "2024-01-31": Exact, "{}": SetOf}

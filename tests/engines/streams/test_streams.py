@@ -17,7 +17,7 @@ import pytest
 
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError, ParameterError, SchemaError
 from discreet.engines.streams.kafka import KafkaSource, MissingExtraError, consumer_of
-from discreet.engines.streams.lines import LineSource, Source, open_lines
+from discreet.engines.streams.lines import LineSource, RecordSource, open_lines
 from discreet.engines.streams.records import BadLineError, Batch, Records
 from discreet.publish import StreamCondensation
 from discreet.publish.pseudo.stream_running import condense_stream
@@ -37,7 +37,7 @@ def json_of(values: np.ndarray) -> list[bytes]:
     return [json.dumps({"b": b, "name": SECRET, "a": a, "p": 3}).encode() for a, b in values.tolist()]
 
 
-def drained(source: Source, limit: int = 7) -> list[Batch]:
+def drained(source: RecordSource, limit: int = 7) -> list[Batch]:
     found = []
     while (batch := source.next_batch(limit)) is not None:
         assert len(batch) <= limit

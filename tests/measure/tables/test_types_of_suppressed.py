@@ -132,6 +132,6 @@ def test_nothing_is_asked_where_no_row_was_suppressed(
     def refused(*given: Any) -> list[str]:
         raise AssertionError
 
-    monkeypatch.setattr("discreet.engines.text.retyping.typed_by_others", refused)
+    monkeypatch.setattr("discreet.engines.duckdb.retyping.typed_by_others", refused)
     release = Mondrian(KAnonymity(3)).release(Table(read(written(tmp_path / "in.csv", load=20.5)), ROLES))
     assert named(release) == []

@@ -138,7 +138,7 @@ def test_conditions_select_the_rows_the_engine_selects(open_vault: Vault, condit
 
 
 def test_the_engine_holds_no_sensitive_column_and_is_locked(open_vault: Vault) -> None:
-    connection = open_vault._session._engine._connection
+    connection = open_vault._session._engine._table._connection
     [columns] = connection.execute(
         "SELECT list(column_name) FROM duckdb_columns() WHERE table_name='elements'"
     ).fetchall()
@@ -156,7 +156,7 @@ def test_the_engine_holds_no_sensitive_column_and_is_locked(open_vault: Vault) -
 def test_a_slow_statement_is_stopped() -> None:
     vault = Vault.in_memory(staff(), sensitive=["salary"], public=["age"], auditor=SumAuditor(low=-5))
     engine = vault._session._engine
-    engine.timeout = 0.05
+    engine._table.timeout = 0.05
     with pytest.raises(QueryError, match="longer than"):
         engine._fetch(
             "SELECT count(*) AS e FROM range(100000) a, range(1000000) b WHERE a.range * b.range % 7 = 3", []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.kernels.parties.bit_matrix import transposed
 from discreet.parties.crypto.aes import KeyStream, RowHash
-from discreet.parties.crypto.oprf import blind, evaluate, evaluate_blinded, finalize
+from discreet.parties.crypto.oprf import blind_input, evaluate, evaluate_blinded, finalize
 
 KEY = bytes.fromhex("5ebcea5ee37023ccb9fc2d2019f9d7737be85591ae8652ffa9ef0f4d37063b0e")
 BLIND = bytes.fromhex("64d37aed22a27f5191de1c1d69fadb899d8862b58eb4220029e036ec4c1f6706")
@@ -42,7 +42,7 @@ VECTORS = [
 @pytest.mark.parametrize(("data", "blinded", "evaluated", "output"), VECTORS)
 def test_oprf_vectors(data: str, blinded: str, evaluated: str, output: str) -> None:
     plain = bytes.fromhex(data)
-    assert blind(plain, BLIND).hex() == blinded
+    assert blind_input(plain, BLIND).hex() == blinded
     assert evaluate_blinded(KEY, bytes.fromhex(blinded)).hex() == evaluated
     assert finalize(plain, BLIND, bytes.fromhex(evaluated)).hex() == output
     assert evaluate(KEY, plain).hex() == output

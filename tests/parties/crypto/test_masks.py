@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from discreet.parties import PartyError
 from discreet.parties.crypto.masks import add_stream, agree, derive, public_key, seal, unseal
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, ristretto, scalar_from
-from discreet.parties.crypto.shamir import PRIME, SHARE_BYTES, combine, split
-from discreet.parties.sets.private_sets import shuffled
+from discreet.parties.crypto.shamir import PRIME, SHARE_BYTES, combine_shares, split_secret
+from discreet.parties.sets.private_sets import in_random_order
 from discreet.parties.sets.set_union import BLOCK, blocks_for, embed, extract
 
 
@@ -92,22 +92,24 @@ def test_streams_of_different_keys_differ_and_are_uniform() -> None:
 def test_any_shares_at_the_threshold_determine_the_secret(secret: bytes, data: st.DataObject) -> None:
     n = data.draw(st.integers(2, 9))
     threshold = data.draw(st.integers(2, n))
-    shares = split(secret, n_shares=n, threshold=threshold, random_bytes=os.urandom)
+    shares = split_secret(secret, n_shares=n, threshold=threshold, random_bytes=os.urandom)
     chosen = data.draw(st.permutations(range(n)))[:threshold]
     assert all(len(share) == SHARE_BYTES for share in shares)
-    assert combine({place: shares[place] for place in chosen}, threshold=threshold) == secret
+    assert combine_shares({place: shares[place] for place in chosen}, threshold=threshold) == secret
     with pytest.raises(PartyError, match="are not enough"):
-        combine({place: shares[place] for place in chosen[:-1]}, threshold=threshold)
+        combine_shares({place: shares[place] for place in chosen[:-1]}, threshold=threshold)
 
 
 def test_one_share_too_few_fits_every_secret() -> None:
     """With a share made up for the missing one, any other secret comes out: the shares exclude none."""
-    shares = split(b"s" * 32, n_shares=3, threshold=3, random_bytes=os.urandom)
+    shares = split_secret(b"s" * 32, n_shares=3, threshold=3, random_bytes=os.urandom)
     found = set()
     for guess in range(50):
         try:
             found.add(
-                combine({0: shares[0], 1: shares[1], 2: guess.to_bytes(SHARE_BYTES, "big")}, threshold=3)
+                combine_shares(
+                    {0: shares[0], 1: shares[1], 2: guess.to_bytes(SHARE_BYTES, "big")}, threshold=3
+                )
             )
         except PartyError:
             continue
@@ -160,5 +162,5 @@ def test_similar_texts_share_no_block_and_random_elements_hold_no_text() -> None
 def test_every_order_is_as_likely_in_a_shuffle() -> None:
     counts = dict.fromkeys(["abc", "acb", "bac", "bca", "cab", "cba"], 0)
     for _ in range(6000):
-        counts["".join(shuffled("abc", os.urandom))] += 1
+        counts["".join(in_random_order("abc", os.urandom))] += 1
     assert sum((count - 1000) ** 2 / 1000 for count in counts.values()) < 35

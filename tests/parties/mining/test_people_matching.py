@@ -16,7 +16,7 @@ from tests.parties.views_by_kind import require_alike, views_of
 from discreet.core.errors import InputError, ParameterError
 from discreet.parties import simulate
 from discreet.parties.mining import PeopleMatching
-from discreet.parties.mining.people_matching import normalized
+from discreet.parties.mining.people_matching import normalized_key
 
 NAMES = ("clinic", "insurer", "lab", "registry")
 
@@ -58,23 +58,23 @@ def test_the_people_of_all_parties_are_found_in_one_order(held: list[list[int]])
     ],
 )
 def test_spellings_of_one_key(one: Any, other: Any) -> None:
-    assert normalized(one) == normalized(other)
+    assert normalized_key(one) == normalized_key(other)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("007", "7"), ("Ann-Lee", "Ann Lee"), ("José", "Jose"), ("a b", "ab")]
 )
 def test_different_keys_stay_different(one: Any, other: Any) -> None:
-    assert normalized(one) != normalized(other)
+    assert normalized_key(one) != normalized_key(other)
 
 
 @given(st.text(min_size=1))
 def test_normalizing_twice_changes_nothing(text: str) -> None:
     try:
-        once = normalized(text)
+        once = normalized_key(text)
     except InputError:
         return
-    assert normalized(once.decode()) == once
+    assert normalized_key(once.decode()) == once
 
 
 def test_any_frame_is_taken() -> None:

@@ -16,7 +16,7 @@ from discreet import parties
 from discreet.core.errors import ParameterError
 from discreet.parties import Party, PartyError, simulate
 from discreet.parties.crypto.ristretto import UNIFORM, ristretto, scalar_from
-from discreet.parties.sets.private_sets import UnitedItems, shuffled
+from discreet.parties.sets.private_sets import UnitedItems, in_random_order
 from discreet.parties.sets.set_union import embed
 
 CANDIDATES = tuple(f"item {n}" for n in range(20))
@@ -124,7 +124,7 @@ def test_a_simulator_with_input_and_output_alone_reproduces_the_view_of_a_party_
         fakes = [group.from_uniform(draw(UNIFORM)) for _ in range(8 - len(union))]
         under = [group.multiply(own_key, group.multiply(other_key, one)) for one in (*texts, *fakes)]
         slots = b"".join((len(x) + 1).to_bytes(2, "big") + x.encode().ljust(20, b"\0") for x in union)
-        return b"".join((*random_set, *shuffled(under, draw))) + slots.ljust(8 * 22, b"\0")
+        return b"".join((*random_set, *in_random_order(under, draw))) + slots.ljust(8 * 22, b"\0")
 
     received = [f for f in protocol.frames(names) if f.receiver == names[own_place]]
     assert len(simulated()) == sum(f.size for f in received)

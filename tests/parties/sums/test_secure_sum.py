@@ -23,7 +23,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.verdict import Basis
 from discreet.parties import PartyError, PeerLostError, simulate
 from discreet.parties.crypto.masks import public_key
-from discreet.parties.crypto.shamir import SHARE_BYTES, combine
+from discreet.parties.crypto.shamir import SHARE_BYTES, combine_shares
 from discreet.parties.sums import masked_sum
 from discreet.parties.sums.secure_sum import largest
 
@@ -235,7 +235,7 @@ def test_a_collector_that_lies_about_a_drop_out_still_cannot_unmask_its_vector(
     with pytest.raises(PeerLostError):
         simulate(SecureSum(length=500), vectors, timeout=1.0)
     shares = {place: piece[SHARE_BYTES : 2 * SHARE_BYTES] for place, piece in seen["revealed"].items()}
-    secret = combine(shares, threshold=3)
+    secret = combine_shares(shares, threshold=3)
     assert public_key(secret) == seen["half"].keys[1][32:]
     vector = np.frombuffer(seen["arrived"][1], np.uint64).copy()
     for other in (0, 2, 3, 4):

@@ -105,11 +105,13 @@ def _released(path: Path) -> Path:
 
 def _read(data: Path, reading: dict[str, Any], recipe: Recipe) -> Any:
     """Read the new rows; what was text when the recipe was made is read as text, whatever it looks like now."""
-    from discreet.engines.files import describe, read
+    from discreet.core.engine import engine_of
+    from discreet.engines.files import read
 
     frame = read(data, **reading)
     earlier = {entry["name"] for entry in recipe.data["columns"] if entry.get("type") == "string"}
-    changed = [name for name, type_ in describe(frame) if name in earlier and type_ != "VARCHAR"]
+    types = engine_of(frame).value_types(frame)
+    changed = [name for name, type_ in types.items() if name in earlier and type_ != "text"]
     if not changed:
         return frame
     return read(data, **(reading | {"text": [*reading.get("text", []), *changed]}))

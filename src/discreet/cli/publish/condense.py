@@ -63,29 +63,22 @@ Examples:
 def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Condense DATA, a table or a job file, into groups and publish pseudo-records drawn from their statistics."""
     from discreet.cli._described import data_file, description
-    from discreet.engines.formats import output_format
+    from discreet.engines.formats import WRITTEN, output_format
     from discreet.guarantees import Indistinguishability
     from discreet.job import Job
+    from discreet.job.parse import output_from
     from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 
     frame, columns = _columns(data, values)
     data = data_file(data, description(data, values))
+    written = {"format": output_format(data)} | parse.output(out, values)
     job = Job(
         frame,
         columns,
         Indistinguishability(_k(values)),
         method="condensation",
         options=parameters_of(METHODS["condensation"], values),
-        out=out,
-        format=values["format_"] or output_format(data),
-        report=values["report"],
-        overwrite=values["overwrite"],
-        spreadsheet_safe=values["spreadsheet_safe"],
-        strict=values["strict"],
-        seed=values["seed"],
-        name=values["name"],
-        pdf=values["pdf"],
-        sign=values["sign"],
+        **output_from(written, Path(), WRITTEN),
         source=data,
     )
     try:

@@ -22,7 +22,7 @@ from discreet.core.registry import METHODS
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
     from discreet.guarantees import Guarantee
-    from discreet.job.exploration import Choice, Choices, Exploration
+    from discreet.job.exploration import Exploration, ExploredMethod, ExploredMethods
 
 _SHOWN = 10
 _EPILOG = """\b
@@ -181,12 +181,12 @@ def _repeated(values: Mapping[str, Any]) -> Iterator[str]:
 class _Row:
     """A choice with the guarantee it keeps, and the command that makes it."""
 
-    part: Choices
-    choice: Choice
+    part: ExploredMethods
+    choice: ExploredMethod
     command: str
 
 
-def _command(base: list[str], choices: Choices, choice: Choice) -> str:
+def _command(base: list[str], choices: ExploredMethods, choice: ExploredMethod) -> str:
     levels = [
         word for name, level in (choice.levels or {}).items() for word in ("--level", f"{name}={level}")
     ]
@@ -213,7 +213,7 @@ def _rows(exploration: Exploration, base: list[list[str]]) -> list[_Row]:
     return sorted(rows.values(), key=lambda row: (order.index(repr(row.part.guarantee)), *_cost(row.choice)))
 
 
-def _cost(choice: Choice) -> tuple[bool, float, int]:
+def _cost(choice: ExploredMethod) -> tuple[bool, float, int]:
     first = next(iter(choice.costs.values()))
     return (math.isnan(first), first, choice.suppressed)
 
@@ -289,7 +289,7 @@ def _aligned(rows: list[tuple[int, _Row]], exploration: Exploration) -> list[str
     ]
 
 
-def _cells(choice: Choice, exploration: Exploration) -> list[str]:
+def _cells(choice: ExploredMethod, exploration: Exploration) -> list[str]:
     levels = (
         "row by row"
         if choice.levels is None

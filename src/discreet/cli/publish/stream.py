@@ -16,7 +16,7 @@ from discreet.engines.formats import WRITTEN
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
-    from discreet.engines.streams.lines import Source
+    from discreet.engines.streams.lines import RecordSource
     from discreet.publish import StreamCondensation
 
 _GROUP = """\b
@@ -252,7 +252,7 @@ def _stream(values: dict[str, Any]) -> tuple[StreamCondensation, dict[str, Any]]
     return condensation, {}
 
 
-def _source(values: dict[str, Any], position: dict[str, Any]) -> Source:
+def _source(values: dict[str, Any], position: dict[str, Any]) -> RecordSource:
     from discreet.engines.formats import ending, format_named
     from discreet.engines.streams.lines import open_lines
     from discreet.engines.streams.records import Records

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.bits import ItemBits
-from discreet.core.baskets.names import codes_among, in_order, whole_or_text
+from discreet.core.baskets.names import codes_among, sorted_items, whole_or_text
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.tables.spreadsheet import defused
@@ -58,8 +58,8 @@ class Baskets:
         items = np.ascontiguousarray(codes, np.int32)
         object.__setattr__(self, "indptr", indptr)
         object.__setattr__(self, "items", items)
-        whole = indptr.size > 0 and indptr[0] == 0 and indptr[-1] == items.size
-        if not whole or (np.diff(indptr) < 0).any():
+        framed_by_pointers = indptr.size > 0 and indptr[0] == 0 and indptr[-1] == items.size
+        if not framed_by_pointers or (np.diff(indptr) < 0).any():
             raise InputError("The row pointers of the baskets do not fit their items.")
         if not isinstance(self.names, pa.Array | pa.ChunkedArray):
             raise InputError("The names of the items must be an Arrow array.")
@@ -153,20 +153,20 @@ class Baskets:
         >>> Baskets.from_lists([["=1+1", "milk"]]).spreadsheet_safe().lists()
         [["'=1+1", 'milk']]
         """
-        names, place = in_order(defused(self.names))
-        return Baskets.from_entries(self.rows(), place[self.items], names, n=len(self))
+        names, new_code = sorted_items(defused(self.names))
+        return Baskets.from_entries(self.rows(), new_code[self.items], names, n=len(self))
 
     def take(self, baskets: IntArray) -> Baskets:
         """Keep some baskets, in the order given."""
-        indptr, place = entries_of(self.indptr, baskets)
-        return Baskets(indptr, self.items[place], self.names)
+        indptr, entries = entries_of(self.indptr, baskets)
+        return Baskets(indptr, self.items[entries], self.names)
 
-    def keep(self, wanted: BoolArray) -> Baskets:
+    def keep(self, items_to_keep: BoolArray) -> Baskets:
         """Keep the items that are wanted, one truth value each; every basket stays, perhaps empty."""
-        held = wanted[self.items]
-        indptr = bounds(held)[self.indptr]
-        fresh = np.cumsum(wanted, dtype=np.int32) - np.int32(1)
-        return Baskets(indptr, fresh[self.items[held]], self.names.filter(pa.array(wanted)))
+        remaining = items_to_keep[self.items]
+        indptr = bounds(remaining)[self.indptr]
+        fresh = np.cumsum(items_to_keep, dtype=np.int32) - np.int32(1)
+        return Baskets(indptr, fresh[self.items[remaining]], self.names.filter(pa.array(items_to_keep)))
 
     def bits(self, *, items: CodeArray | None = None) -> ItemBits:
         """Stand the baskets on end: one bit column for each item, or for the items given."""

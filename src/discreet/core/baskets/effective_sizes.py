@@ -70,17 +70,17 @@ def _covered(size: int, empty: int, counts: tuple[int, ...]) -> Fraction:
     most = counts[-1]
     product = math.prod(math.comb(size, count) for count in counts)
     choose, choose_rest = 1, 1
-    covered, held = 0, 0
+    covered, holding = 0, 0
     for i in range(empty + 1):
         sign, rest = (-1) ** i, size - i
         covered += sign * choose * product
-        held += sign * choose_rest * (product * most // rest)
+        holding += sign * choose_rest * (product * most // rest)
         product = product * math.prod(rest - count for count in counts) // rest ** len(counts)
         if product == 0:
             break
         choose = choose * (empty - i) // (i + 1)
         choose_rest = choose_rest * (empty - 1 - i) // (i + 1)
-    return Fraction(most * covered, held)
+    return Fraction(most * covered, holding)
 
 
 def _log2_comb(n: int, k: int) -> float:

@@ -17,8 +17,8 @@ def fingerprints(baskets: Baskets) -> np.ndarray:
     """
     marks = np.random.default_rng(0).integers(0, 2**64, max(baskets.n_items, 1), np.uint64)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(marks[baskets.items], dtype=np.uint64)])
-    found: np.ndarray = sums[baskets.indptr[1:]] - sums[baskets.indptr[:-1]]
-    return found
+    totals: np.ndarray = sums[baskets.indptr[1:]] - sums[baskets.indptr[:-1]]
+    return totals
 
 
 def drawn_order(baskets: Baskets, rng: np.random.Generator) -> IntArray:

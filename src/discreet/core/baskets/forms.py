@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import IntArray
 from discreet.core.baskets.names import (
-    in_order,
     names_of,
     numbers_or_text,
+    sorted_items,
     sorted_names,
     spoken,
     whole_or_text,
@@ -71,12 +71,12 @@ def from_onehot(frame: Any) -> Baskets:
             f"{len(bad)} of the {len(columns)} columns hold something other than 0 and 1, or false and true;"
             " leave out what is no item."
         )
-    held = [np.flatnonzero(column.to_numpy(zero_copy_only=False)) for column in columns]
-    names, place = in_order(names_of(labels))
-    sizes = np.array([rows.size for rows in held], np.int64)
-    rows = np.concatenate(held) if held else np.zeros(0, np.int64)
+    rows_by_item = [np.flatnonzero(column.to_numpy(zero_copy_only=False)) for column in columns]
+    names, code_of_label = sorted_items(names_of(labels))
+    sizes = np.array([rows.size for rows in rows_by_item], np.int64)
+    rows = np.concatenate(rows_by_item) if rows_by_item else np.zeros(0, np.int64)
     n = len(columns[0]) if columns else 0
-    return _baskets().from_entries(rows, np.repeat(place, sizes), names, n=n)
+    return _baskets().from_entries(rows, np.repeat(code_of_label, sizes), names, n=n)
 
 
 def from_sparse(matrix: Any, *, names: Sequence[Any] | None = None) -> Baskets:
@@ -95,10 +95,12 @@ def from_sparse(matrix: Any, *, names: Sequence[Any] | None = None) -> Baskets:
         raise InputError(
             f"The sparse matrix has {matrix.shape[1]} columns, but {len(labels)} names are given."
         )
-    ordered, place = in_order(whole_or_text(_array(list(labels)), where="given as names"))
-    held = entries.data != 0
-    rows = entries.coords[0][held].astype(np.int64)
-    return _baskets().from_entries(rows, place[entries.coords[1][held]], ordered, n=matrix.shape[0])
+    ordered, code_of_column = sorted_items(whole_or_text(_array(list(labels)), where="given as names"))
+    nonzero = entries.data != 0
+    rows = entries.coords[0][nonzero].astype(np.int64)
+    return _baskets().from_entries(
+        rows, code_of_column[entries.coords[1][nonzero]], ordered, n=matrix.shape[0]
+    )
 
 
 def with_numbers(baskets: Baskets) -> Baskets:
@@ -106,8 +108,8 @@ def with_numbers(baskets: Baskets) -> Baskets:
     numbers = numbers_or_text(baskets.names)
     if numbers is baskets.names:
         return baskets
-    names, place = in_order(numbers)
-    return _baskets().from_entries(baskets.rows(), place[baskets.items], names, n=len(baskets))
+    names, new_code = sorted_items(numbers)
+    return _baskets().from_entries(baskets.rows(), new_code[baskets.items], names, n=len(baskets))
 
 
 def to_long(baskets: Baskets, *, basket: str, item: str, drop_empty: bool) -> pa.Table:
@@ -127,9 +129,9 @@ def to_onehot(baskets: Baskets) -> pa.Table:
         raise InputError("There are no items, and a table without columns has no rows for the baskets.")
     labels = spoken(baskets.names, form="the names of columns")
     order = np.argsort(baskets.items, kind="stable")
-    held = np.split(baskets.rows()[order], np.cumsum(baskets.counts)[:-1])
+    rows_by_item = np.split(baskets.rows()[order], np.cumsum(baskets.counts)[:-1])
     columns = {}
-    for label, rows in zip(labels, held, strict=False):
+    for label, rows in zip(labels, rows_by_item, strict=False):
         column = np.zeros(len(baskets), np.bool_)
         column[rows] = True
         columns[label] = pa.array(column)
@@ -258,8 +260,8 @@ def _columns(frame: Any, names: Sequence[str]) -> dict[str, pa.Array]:
         require("from_long", "column", name, InstanceOf((str,), "the name of a column"))
         if name not in there:
             raise SchemaError(f"The frame has no column '{name}'.")
-    whole = in_memory(wrapped.select(*dict.fromkeys(names)))
-    return {name: _to_arrow(whole.get_column(name)) for name in names}
+    collected = in_memory(wrapped.select(*dict.fromkeys(names)))
+    return {name: _to_arrow(collected.get_column(name)) for name in names}
 
 
 def _all_columns(frame: Any) -> tuple[list[Any], list[pa.Array]]:
@@ -269,9 +271,9 @@ def _all_columns(frame: Any) -> tuple[list[Any], list[pa.Array]]:
         frame = frame.set_axis(range(len(labels)), axis=1)
     else:
         labels = []
-    whole = in_memory(_wrapped(frame))
-    labels = labels or list(whole.columns)
-    return labels, [_to_arrow(column) for column in whole.iter_columns()]
+    collected = in_memory(_wrapped(frame))
+    labels = labels or list(collected.columns)
+    return labels, [_to_arrow(column) for column in collected.iter_columns()]
 
 
 def _wrapped(frame: Any) -> Any:

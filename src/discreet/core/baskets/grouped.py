@@ -69,18 +69,20 @@ class GroupedBaskets:
     def __post_init__(self) -> None:
         group = np.ascontiguousarray(self.group, np.int32)
         object.__setattr__(self, "group", group)
-        held = self.sensitive
+        sensitive = self.sensitive
         if group.shape != (len(self.baskets),) or (group.size and group.min() < 0):
             raise InputError("Every basket needs the number of its group, from 0 on.")
-        if (self.sizes == 0).any() or held.n_groups != self.sizes.size:
+        if (self.sizes == 0).any() or sensitive.n_groups != self.sizes.size:
             raise InputError("The groups of the baskets and of the sensitive counts are not the same.")
-        if held.values.size and (held.values.min() < 0 or held.values.max() >= len(self.sensitive_names)):
+        if sensitive.values.size and (
+            sensitive.values.min() < 0 or sensitive.values.max() >= len(self.sensitive_names)
+        ):
             raise InputError("A group holds a sensitive item that has no name.")
-        if (held.counts < 1).any() or (held.counts > self.sizes[held.group]).any():
+        if (sensitive.counts < 1).any() or (sensitive.counts > self.sizes[sensitive.group]).any():
             raise InputError(
                 "A group cannot have more holders of a sensitive item than baskets, nor fewer than one."
             )
-        keys = held.group * max(len(self.sensitive_names), 1) + held.values
+        keys = sensitive.group * max(len(self.sensitive_names), 1) + sensitive.values
         if (np.diff(keys) <= 0).any():
             raise InputError("The sensitive items of a group must be in ascending order, each once.")
 
@@ -99,7 +101,7 @@ class GroupedBaskets:
         return cls(
             ordinary,
             numbers,
-            item_counts(groups, values, counts, n_groups=n_groups, n_items=sensitive.n_items),
+            group_item_counts(groups, values, counts, n_groups=n_groups, n_items=sensitive.n_items),
             sensitive.names,
         )
 
@@ -140,7 +142,7 @@ class GroupedBaskets:
         order = np.lexsort((counts, keys))
         last = np.flatnonzero(np.diff(keys[order], append=-1) != 0)
         groups, values = np.divmod(keys[order][last], m)
-        items = item_counts(groups, values, counts[order][last], n_groups=self.n_groups, n_items=m)
+        items = group_item_counts(groups, values, counts[order][last], n_groups=self.n_groups, n_items=m)
         effective = self.effective_sizes.copy()
         effective[group] = self.sizes[group]
         return Groups(self.sizes, items=items, effective_sizes=effective)
@@ -161,9 +163,9 @@ class GroupedBaskets:
         """Return the chance that each basket holds a sensitive item: its share in the basket's group."""
         names = Baskets(np.zeros(1, np.int64), np.empty(0, np.int32), self.sensitive_names)
         code = names.codes_of([sensitive], parameter="sensitive")[0]
-        held = self.sensitive.values == code
+        entries = self.sensitive.values == code
         share = np.zeros(self.n_groups)
-        share[self.sensitive.group[held]] = self.sensitive.counts[held]
+        share[self.sensitive.group[entries]] = self.sensitive.counts[entries]
         return np.asarray((share / self.sizes)[self.group])
 
     def count(
@@ -174,13 +176,13 @@ class GroupedBaskets:
         The estimate is the sum over the groups of a·b/|G|, where a of the group's |G| baskets hold the sensitive item
         and b match the ordinary ones. With None for the sensitive item the count is exact.
         """
-        wanted = np.unique(self.baskets.codes_of(with_items, parameter="with_items"))
+        included = np.unique(self.baskets.codes_of(with_items, parameter="with_items"))
         unwanted = np.unique(self.baskets.codes_of(without_items, parameter="without_items"))
         value = np.zeros(self.baskets.n_items, np.int64)
-        value[wanted] = 1
-        value[unwanted] = wanted.size + 1
-        matches = _sums(self.baskets, value) == wanted.size
-        if np.isin(wanted, unwanted).any():
+        value[included] = 1
+        value[unwanted] = included.size + 1
+        matches = _sums(self.baskets, value) == included.size
+        if np.isin(included, unwanted).any():
             matches = np.zeros(len(self.baskets), np.bool_)
         if sensitive is None:
             return float(np.count_nonzero(matches))
@@ -205,11 +207,11 @@ class GroupedBaskets:
         lists = pa.LargeListArray.from_arrays(chosen.indptr, chosen.names.take(pa.array(chosen.items)))
         ends = bounds(self.sizes)
         names = self.sensitive_names.take(pa.array(self.sensitive.values))
-        held = pa.StructArray.from_arrays([names, pa.array(self.sensitive.counts)], ["item", "count"])
+        sensitive = pa.StructArray.from_arrays([names, pa.array(self.sensitive.counts)], ["item", "count"])
         return pa.table({
             "group": np.arange(self.n_groups, dtype=np.int32),
             "baskets": pa.LargeListArray.from_arrays(ends, lists),
-            "sensitive": pa.LargeListArray.from_arrays(self.sensitive.indptr, held),
+            "sensitive": pa.LargeListArray.from_arrays(self.sensitive.indptr, sensitive),
         })  # fmt: skip
 
     def __len__(self) -> int:
@@ -222,7 +224,7 @@ class GroupedBaskets:
         )
 
 
-def item_counts(
+def group_item_counts(
     groups: IntArray, values: IntArray, counts: IntArray, *, n_groups: int, n_items: int
 ) -> SensitiveCounts:
     """Put counts per group and sensitive item, in ascending order of both, into compressed rows."""
@@ -248,6 +250,6 @@ def cell_sums(baskets: Baskets, items: Iterable[Any], weights: FloatArray) -> Fl
 def _sums(baskets: Baskets, value: IntArray) -> IntArray:
     """Sum a value per item over each basket; most items have the value 0."""
     of_entry = value[baskets.items]
-    held = np.flatnonzero(of_entry)
-    rows = np.searchsorted(baskets.indptr, held, side="right") - 1
-    return np.bincount(rows, weights=of_entry[held], minlength=len(baskets)).astype(np.int64)
+    nonzero = np.flatnonzero(of_entry)
+    rows = np.searchsorted(baskets.indptr, nonzero, side="right") - 1
+    return np.bincount(rows, weights=of_entry[nonzero], minlength=len(baskets)).astype(np.int64)

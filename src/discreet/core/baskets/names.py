@@ -53,25 +53,25 @@ def whole_or_text(array: pa.Array, *, where: str) -> pa.Array:
 def sorted_names(array: pa.Array, *, where: str) -> tuple[pa.Array, CodeArray]:
     """Return the distinct items in ascending order, and the code of every item among them."""
     encoded = whole_or_text(array, where=where).dictionary_encode()
-    values, place = in_order(encoded.dictionary)
-    return values, place[encoded.indices.to_numpy(zero_copy_only=False)]
+    values, rank = sorted_items(encoded.dictionary)
+    return values, rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
-def in_order(values: pa.Array) -> tuple[pa.Array, CodeArray]:
+def sorted_items(values: pa.Array) -> tuple[pa.Array, CodeArray]:
     """Put distinct names in ascending order, and say where each has gone; a name given twice is refused."""
     if pa.types.is_large_string(values.type):
         values = values.cast(pa.string())
     if len(pc.unique(values)) < len(values):
         raise SchemaError("Several items have the same name.")
     order = pc.sort_indices(values).to_numpy(zero_copy_only=False)
-    place = np.empty(order.size, np.int32)
-    place[order] = np.arange(order.size, dtype=np.int32)
-    return values.take(pa.array(order)), place
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    return values.take(pa.array(order)), rank
 
 
-def codes_among(names: pa.Array, wanted: Iterable[Any], *, parameter: str) -> CodeArray:
+def codes_among(names: pa.Array, items: Iterable[Any], *, parameter: str) -> CodeArray:
     """Return the codes of wanted items; a name that no item bears is refused, without saying it."""
-    listed = list(wanted)
+    listed = list(items)
     try:
         values = pa.array(listed, names.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
@@ -120,12 +120,12 @@ def spelling(name: str) -> str:
     {'hiv'}
     """
     if not (name.isascii() and name.isprintable()):
-        name = unicodedata.normalize("NFKC", "".join(filter(_is_shown, name)))
+        name = unicodedata.normalize("NFKC", "".join(filter(_is_visible, name)))
         name = unicodedata.normalize("NFKC", name.casefold())
     return "".join(name.casefold().split())
 
 
-def _is_shown(char: str) -> bool:
+def _is_visible(char: str) -> bool:
     return char.isspace() or not (char in _IGNORED or unicodedata.category(char) in ("Cc", "Cf"))
 
 

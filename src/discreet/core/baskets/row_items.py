@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.names import in_order
+from discreet.core.baskets.names import sorted_items
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, InstanceOf, IntIn, MappingOf, check_parameters, require
-from discreet.core.tables.labels import kind_of, texts
+from discreet.core.tables.labels import texts, value_kind
 from discreet.core.tables.table import Table
 
 
@@ -57,17 +57,17 @@ class RowItems:
         names: list[str] = []
         rows, codes = [], []
         for column, (index, labels) in cells.items():
-            held = np.flatnonzero(index >= 0)
-            rows.append(held)
-            codes.append(index[held] + len(names))
+            rows_with_label = np.flatnonzero(index >= 0)
+            rows.append(rows_with_label)
+            codes.append(index[rows_with_label] + len(names))
             names += [f"{column}={label}" for label in labels]
         if len(set(names)) < len(names):
             raise SchemaError("Two columns give items of the same name; rename one of them.")
         n = len(next(iter(cells.values()))[0])
-        ordered, place = in_order(pa.array(names, pa.string()))
+        ordered, rank = sorted_items(pa.array(names, pa.string()))
         return Baskets.from_entries(
             np.concatenate(rows),
-            place[np.concatenate(codes)] if names else np.empty(0, np.int32),
+            rank[np.concatenate(codes)] if names else np.empty(0, np.int32),
             ordered,
             n=n,
         )
@@ -76,21 +76,24 @@ class RowItems:
         """Return, for every column, the number of each row's label, -1 for none, and the labels."""
         names = (*table.schema.quasi, *table.schema.sensitive)
         columns = table.source.columns(names)
-        found = {}
+        labeled = {}
         for name in names:
             encoded = texts(columns[name]).dictionary_encode()
             values = encoded.dictionary.to_pylist()
-            known = self.labels.get(name, {})
-            labels = [known.get(value, value) for value in values]
+            label_of_value = self.labels.get(name, {})
+            labels = [label_of_value.get(value, value) for value in values]
             distinct = {label: number for number, label in enumerate(dict.fromkeys(labels))}
             number = np.array([distinct[label] for label in labels], np.int32)
             index = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-            found[name] = (_numbered(number, np.asarray(index, np.int64)), list(distinct))
-        return found
+            labeled[name] = (_numbered(number, np.asarray(index, np.int64)), list(distinct))
+        return labeled
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data from which an equal reading is made."""
-        return {"levels": dict(self.levels), "labels": {name: dict(one) for name, one in self.labels.items()}}
+        return {
+            "levels": dict(self.levels),
+            "labels": {name: dict(labels) for name, labels in self.labels.items()},
+        }
 
 
 def row_items(
@@ -98,7 +101,7 @@ def row_items(
 ) -> RowItems:
     """Return how the rows of a table are read, where some items are named.
 
-    A column is looked at on the level that was asked for; else on the lowest that has the labels that are named, and
+    A column is looked at on the level that is named for it; else on the lowest that has the labels that are named, and
     numbers with a hierarchy of which none is named on level 1.
     """
     names = (*table.schema.quasi, *table.schema.sensitive)
@@ -112,11 +115,11 @@ def row_items(
     items = list(named)
     chosen = {}
     for name, tree in trees.items():
-        wanted = {item[len(name) + 1 :] for item in items if item.startswith(f"{name}=")}
-        number = kind_of(table.encoded[name].type) == "number"
-        usual = 1 if not wanted and number and tree.height > 1 else 0
-        fitting = (level for level in range(tree.height + 1) if wanted <= _written(tree, level))
-        chosen[name] = (levels or {}).get(name, next(fitting, 0) if wanted else usual)
+        named_labels = {item[len(name) + 1 :] for item in items if item.startswith(f"{name}=")}
+        number = value_kind(table.encoded[name].type) == "number"
+        usual = 1 if not named_labels and number and tree.height > 1 else 0
+        fitting = (level for level in range(tree.height + 1) if named_labels <= _written(tree, level))
+        chosen[name] = (levels or {}).get(name, next(fitting, 0) if named_labels else usual)
     raised = {name: level for name, level in chosen.items() if level}
     return RowItems(raised, {name: _labels(trees[name], level) for name, level in raised.items()})
 
@@ -132,7 +135,7 @@ def _written(tree: Hierarchy, level: int) -> set[str]:
     return (
         set(texts(tree.leaves).to_pylist())
         if not level
-        else {one for one in tree.labels[level] if one is not None}
+        else {label for label in tree.labels[level] if label is not None}
     )
 
 

@@ -54,17 +54,17 @@ class SensitiveRule:
             )
 
     @classmethod
-    def of(cls, given: Any) -> SensitiveRule:
+    def of(cls, rule: Any) -> SensitiveRule:
         """Return a rule made of text, of a pair of sides (two lists), or of the names of an itemset."""
-        if isinstance(given, SensitiveRule):
-            return given
-        if isinstance(given, str):
-            return cls._parsed(given)
-        if isinstance(given, int) and not isinstance(given, bool):
-            return cls((given,))
-        if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        if isinstance(rule, SensitiveRule):
+            return rule
+        if isinstance(rule, str):
+            return cls._parsed(rule)
+        if isinstance(rule, int) and not isinstance(rule, bool):
+            return cls((rule,))
+        if not isinstance(rule, Iterable) or isinstance(rule, bytes | Mapping):
             raise ParameterError(f"A sensitive rule must be text or a list of items. {_FORMS}")
-        parts = list(given)
+        parts = list(rule)
         if len(parts) == 2 and all(isinstance(part, list | tuple | set | frozenset) for part in parts):
             if not parts[0] or not parts[1]:
                 raise ParameterError(f"A sensitive rule lacks one of its sides. {_FORMS}")
@@ -97,7 +97,7 @@ class SensitiveRule:
         return f"{left} => {right}" if self.rhs else left
 
 
-def sensitive_rules(given: Any) -> tuple[SensitiveRule, ...]:
+def sensitive_rules(stated: Any) -> tuple[SensitiveRule, ...]:
     """Return distinct rules, made of one text or of several rules in any form.
 
     Rules may come from a file that was taken for another, so errors name a rule by its number and never show its text.
@@ -105,17 +105,17 @@ def sensitive_rules(given: Any) -> tuple[SensitiveRule, ...]:
     >>> [str(rule) for rule in sensitive_rules(["a => b", "c, d", "a => b"])]
     ['a => b', 'c, d']
     """
-    if isinstance(given, str | SensitiveRule):
-        given = [given]
-    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+    if isinstance(stated, str | SensitiveRule):
+        stated = [stated]
+    if not isinstance(stated, Iterable) or isinstance(stated, bytes | Mapping):
         raise ParameterError(f"The sensitive rules must be a list. {_FORMS}")
-    listed = list(given)
+    listed = list(stated)
     if not listed:
         raise ParameterError(f"No sensitive rule is named. {_FORMS}")
     rules: dict[SensitiveRule, None] = {}
-    for one in listed:
+    for rule in listed:
         try:
-            rules[SensitiveRule.of(one)] = None
+            rules[SensitiveRule.of(rule)] = None
         except ParameterError as error:
             raise ParameterError(f"Sensitive rule {len(rules) + 1}: {error}") from None
     return tuple(rules)

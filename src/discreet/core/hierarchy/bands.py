@@ -38,14 +38,14 @@ def band_of(text: str) -> Ends | None:
     ((Fraction(70, 1), Fraction(80, 1)), (Fraction(65, 1), None), None)
     """
     bare = text.strip()
-    if found := _BETWEEN.fullmatch(bare):
-        low, high = _value(found[1], found[2]), _value(found[3], found[4])
-        scaled = _value(found[1], found[2] or found[4])
+    if match := _BETWEEN.fullmatch(bare):
+        low, high = _value(match[1], match[2]), _value(match[3], match[4])
+        scaled = _value(match[1], match[2] or match[4])
         low = scaled if scaled < high else low
         return (low, high) if low < high else None
     for pattern, is_low in ((_ABOVE, True), (_BELOW, False)):
-        if found := pattern.fullmatch(bare):
-            number, factor = (found[1], found[2]) if found[1] else (found[3], found[4])
+        if match := pattern.fullmatch(bare):
+            number, factor = (match[1], match[2]) if match[1] else (match[3], match[4])
             value = _value(number, factor)
             return (value, None) if is_low else (None, value)
     return None
@@ -57,10 +57,10 @@ def are_bands(texts: Sequence[str]) -> bool:
     >>> are_bands(["18-24", "25-34", "65+", "unknown"]), are_bands(["1-2", "3-4", "x", "y"])
     (True, False)
     """
-    found = sorted((one for one in map(band_of, texts) if one is not None), key=_place)
-    if len(found) < 3 or len(texts) - len(found) > min(2, len(found) // 3):
+    bands = sorted((band for band in map(band_of, texts) if band is not None), key=_position)
+    if len(bands) < 3 or len(texts) - len(bands) > min(2, len(bands) // 3):
         return False
-    bounded = [(low, high) for low, high in found if low is not None and high is not None]
+    bounded = [(low, high) for low, high in bands if low is not None and high is not None]
     apart = all(earlier[1] <= later[0] for earlier, later in pairwise(bounded))
     return len(bounded) >= 2 and apart
 
@@ -68,29 +68,29 @@ def are_bands(texts: Sequence[str]) -> bool:
 def rank(text: str) -> Fraction:
     """Return where a band lies among others; what is no band lies above all."""
     ends = band_of(text)
-    return Fraction(10) ** 30 if ends is None else _place(ends)
+    return Fraction(10) ** 30 if ends is None else _position(ends)
 
 
-def joined(texts: Sequence[str], rest: str) -> list[list[str]]:
+def wider_bands(texts: Sequence[str], rest: str) -> list[list[str]]:
     """Return for each level above the bands the wider band of every text; ``rest`` for what is no band.
 
     Bands of one width are joined at multiples of it, whichever of them occur; others by twos in their order.
     """
     ends = [band_of(text) for text in texts]
-    known = sorted({one for one in ends if one is not None}, key=_place)
-    closed = _inclusive(known)
-    step = _step(known, closed)
+    distinct = sorted({band for band in ends if band is not None}, key=_position)
+    closed = _inclusive(distinct)
+    step = _step(distinct, closed)
     levels = []
     for number in range(1, _MOST_LEVELS + 1):
-        wider = _aligned(known, step, 2**number, closed) if step else _by_order(known, 2**number)
-        names = {one: _written(span, closed) for one, span in wider.items()}
-        levels.append([rest if one is None else names[one] for one in ends])
+        wider = _aligned(distinct, step, 2**number, closed) if step else _by_order(distinct, 2**number)
+        names = {band: _written(span, closed) for band, span in wider.items()}
+        levels.append([rest if band is None else names[band] for band in ends])
         if len(set(names.values())) <= 2:
             break
     return levels
 
 
-def _place(ends: Ends) -> Fraction:
+def _position(ends: Ends) -> Fraction:
     low, high = ends
     if low is not None:
         return low if high is not None else low + Fraction(1, 1000)
@@ -124,32 +124,34 @@ def _aligned(bands: Sequence[Ends], step: Fraction, times: int, closed: bool) ->
     width = step * times
     least = min(low for low, _ in bands if low is not None)
     most = max(high for _, high in bands if high is not None)
-    inside = {one: math.floor((one[0] if one[0] is not None else _before(one[1])) / width) for one in bands}
+    inside = {
+        band: math.floor((band[0] if band[0] is not None else _before(band[1])) / width) for band in bands
+    }
     spans: dict[int, Ends] = {
-        place: (max(place * width, least), min((place + 1) * width - int(closed), most))
-        for place in inside.values()
+        number: (max(number * width, least), min((number + 1) * width - int(closed), most))
+        for number in inside.values()
     }
     return _spans(inside, spans)
 
 
 def _by_order(bands: Sequence[Ends], times: int) -> dict[Ends, Ends]:
-    inside = {one: number // times for number, one in enumerate(bands)}
+    inside = {band: number // times for number, band in enumerate(bands)}
     spans: dict[int, Ends] = {}
-    for one, place in inside.items():
-        low, high = spans.get(place, one)
-        spans[place] = (low, one[1] if high is not None else None)
+    for band, number in inside.items():
+        low, high = spans.get(number, band)
+        spans[number] = (low, band[1] if high is not None else None)
     return _spans(inside, spans)
 
 
 def _spans(inside: dict[Ends, int], spans: dict[int, Ends]) -> dict[Ends, Ends]:
-    open_below = {inside[one] for one in inside if one[0] is None}
-    open_above = {inside[one] for one in inside if one[1] is None}
+    open_below = {inside[band] for band in inside if band[0] is None}
+    open_above = {inside[band] for band in inside if band[1] is None}
     return {
-        one: (
-            None if place in open_below else spans[place][0],
-            None if place in open_above else spans[place][1],
+        band: (
+            None if number in open_below else spans[number][0],
+            None if number in open_above else spans[number][1],
         )
-        for one, place in inside.items()
+        for band, number in inside.items()
     }
 
 
@@ -159,9 +161,9 @@ def _before(high: Fraction | None) -> Fraction:
 
 
 def _written(span: Ends, closed: bool) -> str:
-    low, high = (None if end is None else _plain(end) for end in span)
+    low, high = (None if end is None else _as_number(end) for end in span)
     return interval(low, high, closed="left") if not closed or high is None else interval(low, high)
 
 
-def _plain(value: Fraction) -> int | float:
+def _as_number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)

@@ -81,7 +81,7 @@ class Hierarchy:
         Numbers and dates find leaves of another type, or of text, by their canonical text.
         """
         chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-        chunks = [_plain(chunk) for chunk in chunks]
+        chunks = [_without_dictionary_nulls(chunk) for chunk in chunks]
         codes = [self._codes(chunk) for chunk in chunks]
         encoded = np.concatenate(codes) if codes else np.zeros(0, np.int32)
         n_null = sum(int(pc.sum(chunk.is_null(nan_is_null=True)).as_py() or 0) for chunk in chunks)
@@ -130,31 +130,31 @@ class Hierarchy:
         codes = np.arange(len(leaves) + 1, dtype=np.int32)
         levels = (codes, *(np.asarray(level, dtype=np.int32) for level in data["levels"]))
         labels = ([None, *data["leaves"]], *(list(level) for level in data["labels"]))
-        whole = len(levels) == len(labels) > 1 and len(labels[-1]) == 1 and isinstance(data["ordered"], bool)
+        fits = len(levels) == len(labels) > 1 and len(labels[-1]) == 1 and isinstance(data["ordered"], bool)
         for level, names in zip(levels, labels, strict=False):
             steps = np.diff(level)
-            whole = whole and level.shape == codes.shape and level[0] == 0 and level[-1] < len(names)
-            whole = whole and bool(((steps == 0) | (steps == 1)).all())
-            whole = whole and all(name is None or isinstance(name, str) for name in names)
-        if not whole:
+            fits = fits and level.shape == codes.shape and level[0] == 0 and level[-1] < len(names)
+            fits = fits and bool(((steps == 0) | (steps == 1)).all())
+            fits = fits and all(name is None or isinstance(name, str) for name in names)
+        if not fits:
             raise HierarchyError("The hierarchy is damaged: its levels do not fit its leaves.")
         return cls(leaves, levels, labels, data["ordered"])
 
     def _codes(self, values: pa.Array) -> CodeArray:
         """Return each value its leaf code, 0 where there is none."""
         if pa.types.is_dictionary(values.type):
-            return _taken(self._codes(values.dictionary), values.indices)
+            return _codes_at(self._codes(values.dictionary), values.indices)
         leaves, kind = self.leaves, values.type
         if kind != leaves.type:
-            if written.kind_of(kind) == written.kind_of(leaves.type) == "text":
+            if written.value_kind(kind) == written.value_kind(leaves.type) == "text":
                 leaves = leaves.cast(kind)
             elif (cast := safely_cast(values, leaves.type)) is not None:
                 values = cast
             else:
-                if written.kind_of(kind) == "text":
+                if written.value_kind(kind) == "text":
                     return self._matched(values.cast(pa.string()))
-                seen = values.dictionary_encode()
-                return _taken(self._matched(written.texts(seen.dictionary)), seen.indices)
+                encoded = values.dictionary_encode()
+                return _codes_at(self._matched(written.texts(encoded.dictionary)), encoded.indices)
         if pa.types.is_floating(values.type):
             values = pc.add(values, pa.scalar(0, values.type))
         return _plus_one(pc.index_in(values, value_set=leaves))
@@ -192,7 +192,9 @@ class HierarchySpec(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data from which ``spec_from_dict`` rebuilds the specification."""
-        return {"kind": self.kind} | {one.name: _listed(getattr(self, one.name)) for one in fields(self)}
+        return {"kind": self.kind} | {
+            field.name: _listed(getattr(self, field.name)) for field in fields(self)
+        }
 
 
 def domain_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -200,7 +202,7 @@ def domain_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     distinct = values.unique()
     if isinstance(distinct, pa.DictionaryArray):
         distinct = distinct.dictionary_decode()
-    if written.kind_of(distinct.type) == "text":
+    if written.value_kind(distinct.type) == "text":
         distinct = distinct.cast(pa.string())
     if pa.types.is_floating(distinct.type):
         distinct = pc.add(distinct, pa.scalar(0, distinct.type)).unique()
@@ -208,7 +210,9 @@ def domain_of(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     return distinct.take(pc.array_sort_indices(distinct))
 
 
-def arrange(leaves: pa.Array, upper: Sequence[Sequence[str]], *, column: str, ordered: bool) -> Hierarchy:
+def build_hierarchy(
+    leaves: pa.Array, upper: Sequence[Sequence[str]], *, column: str, ordered: bool
+) -> Hierarchy:
     """Build a hierarchy from its leaves and, for each level above them, the label of every leaf.
 
     Checks that no leaf appears twice, that each level coarsens the one below and that there is one root.
@@ -217,10 +221,10 @@ def arrange(leaves: pa.Array, upper: Sequence[Sequence[str]], *, column: str, or
     n_twice = len(leaves) - len(leaves.unique())
     if n_twice:
         raise HierarchyError(f"{_named(column)}: {n_twice} leaves of the hierarchy appear more than once.")
-    seen = [pa.array(level, pa.string()).dictionary_encode() for level in upper]
-    nodes = [np.asarray(level.indices).astype(np.int64) for level in seen]
+    encoded = [pa.array(level, pa.string()).dictionary_encode() for level in upper]
+    nodes = [np.asarray(level.indices).astype(np.int64) for level in encoded]
     _check_coarsening(nodes, column)
-    n_roots = len(seen[-1].dictionary)
+    n_roots = len(encoded[-1].dictionary)
     if len(leaves) and n_roots != 1:
         raise HierarchyError(
             f"{_named(column)}: the hierarchy has {n_roots} roots at its top level {len(upper)}, not one."
@@ -230,7 +234,7 @@ def arrange(leaves: pa.Array, upper: Sequence[Sequence[str]], *, column: str, or
     ordered = ordered and bool(np.array_equal(order, codes[:-1]))
     leaves = leaves.take(pa.array(order))
     levels, labels = [codes], [[None, *written.texts(leaves).to_pylist()]]
-    for level, node in zip(seen[:-1], nodes[:-1], strict=True):
+    for level, node in zip(encoded[:-1], nodes[:-1], strict=True):
         along = node[order]
         starts = np.concatenate([np.ones(min(len(along), 1), np.bool_), along[1:] != along[:-1]])
         levels.append(bounds(starts).astype(np.int32))
@@ -253,14 +257,14 @@ def _check_coarsening(nodes: Sequence[IntArray], column: str) -> None:
 
 
 def _listed(value: object) -> object:
-    return [_listed(one) for one in value] if isinstance(value, tuple) else value
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _named(column: str) -> str:
     return f"Column {column!r}" if column and isinstance(column, str) else "The column"
 
 
-def _plain(values: pa.Array) -> pa.Array:
+def _without_dictionary_nulls(values: pa.Array) -> pa.Array:
     """Decode a dictionary that may hold nulls of its own."""
     if isinstance(values, pa.DictionaryArray) and pc.any(values.dictionary.is_null(nan_is_null=True)).as_py():
         return values.dictionary_decode()
@@ -271,7 +275,7 @@ def _plus_one(index: pa.Array) -> CodeArray:
     return np.asarray(pc.add(index, pa.scalar(1, pa.int32())).fill_null(0)).astype(np.int32, copy=False)
 
 
-def _taken(codes: CodeArray, indices: pa.Array) -> CodeArray:
+def _codes_at(codes: CodeArray, indices: pa.Array) -> CodeArray:
     """Take codes by index, 0 where the index is null."""
     shifted = np.concatenate([np.zeros(1, np.int32), codes])
     at: IntArray = np.asarray(pc.add(indices.cast(pa.int64()), 1).fill_null(0))
@@ -280,15 +284,15 @@ def _taken(codes: CodeArray, indices: pa.Array) -> CodeArray:
 
 def safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Cast numbers to another number type, dates to another date type; None where that loses anything."""
-    families = written.kind_of(values.type), written.kind_of(kind)
+    families = written.value_kind(values.type), written.value_kind(kind)
     if families not in (("number", "number"), ("date", "date")):
         return None
     try:
         if pa.types.is_decimal(kind) and pa.types.is_integer(values.type):
             values = values.cast(pa.decimal256(76, kind.scale))
-        made = values.cast(kind)
+        converted = values.cast(kind)
         rounds = pa.types.is_decimal(values.type) and pa.types.is_floating(kind)
-        return None if rounds and len(pc.unique(made)) < len(pc.unique(values)) else made
+        return None if rounds and len(pc.unique(converted)) < len(pc.unique(values)) else converted
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
 
@@ -302,13 +306,13 @@ def type_named(name: str) -> pa.DataType:
 
 
 def _type_named(name: str) -> pa.DataType:
-    if found := re.fullmatch(r"timestamp\[(\w+)(?:, tz=(.+))?\]", name):
-        return pa.timestamp(found[1], tz=found[2])
-    if found := re.fullmatch(r"decimal(\d+)\((\d+), (-?\d+)\)", name):
-        make = {"32": pa.decimal32, "64": pa.decimal64, "128": pa.decimal128, "256": pa.decimal256}[found[1]]
-        return make(int(found[2]), int(found[3]))
-    if found := re.fullmatch(r"(\w+)\[(day|ms)\]", name):
-        return pa.date32() if found[2] == "day" else pa.date64()
+    if match := re.fullmatch(r"timestamp\[(\w+)(?:, tz=(.+))?\]", name):
+        return pa.timestamp(match[1], tz=match[2])
+    if match := re.fullmatch(r"decimal(\d+)\((\d+), (-?\d+)\)", name):
+        make = {"32": pa.decimal32, "64": pa.decimal64, "128": pa.decimal128, "256": pa.decimal256}[match[1]]
+        return make(int(match[2]), int(match[3]))
+    if match := re.fullmatch(r"(\w+)\[(day|ms)\]", name):
+        return pa.date32() if match[2] == "day" else pa.date64()
     return {"float": pa.float32(), "double": pa.float64(), "halffloat": pa.float16(), "null": pa.null()}.get(
         name
     ) or pa.type_for_alias(name)

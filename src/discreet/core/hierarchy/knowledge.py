@@ -4,35 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.hierarchy.addresses import ip_addresses, is_address
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.icd import icd, is_code
 from discreet.core.hierarchy.ranges import intervals
 from discreet.core.hierarchy.scales import scale, scale_of
+from discreet.core.hierarchy.structured_codes import icd, ip_addresses, is_address, is_code
 from discreet.core.hierarchy.trees import masked
-from discreet.core.tables.labels import kind_of, texts
+from discreet.core.hierarchy.vocabularies import vocabulary
+from discreet.core.tables.labels import texts, value_kind
 
 Confidence = Literal["high", "medium", "low"]
-_AGE = {"age", "ages", "alter", "âge", "edad"}
 _BIRTH_YEAR = {("birth", "year"), ("year", "birth"), ("year", "of", "birth"), ("yob",), ("geburtsjahr",)}
-_POSTAL = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "pincode"}
-_DIAGNOSIS = re.compile(r"diag|diagnos[ie]s|icd|icd9|icd10|dx|cause|condition|disease|comorbidity")
-CODED = re.compile(
-    r"ids?|codes?|type|types|class|category|cat|status|kind|group|flag|source|disposition|gender|sex|race|ethnicity"
-    r"|region|state|level|department|dept|ward|unit|site|sector|industry|occupation|nationality|country|outcome|label"
-)
-"""Words that end the names of codes for categories."""
-QUANTITY = re.compile(
-    r"age|n|num|nbr|number|count|counts|total|sum|amount|days?|hours?|minutes?|weeks?|months?|years?|visits|times?"
-    r"|children|kids|members|persons|rooms|size|score|points|grade|income|salary|price|cost|weight|height|length|rate"
-    r"|duration|tenure|distance|volume|dose|stay"
-)
-"""Words of the names of quantities."""
 _FEW_CODES = 10
 _MOST_CODES = 200
 _LARGEST_CODE = 999
@@ -40,15 +27,6 @@ _OLDEST = 130
 _TOP_AGE = 90
 _MOSTLY = 0.9
 _MOST_LOOKED_AT = 20_000
-
-KEYS = re.compile("ids?|identifier|nbr|nr|no|num|number|key|hash|ref|code|uuid|guid")
-"""Words that end the names of keys."""
-UNITS = re.compile(
-    "patients?|persons?|pat|subjects?|members?|clients?|customers?|users?|employees?|students?|respondents?"
-    "|participants?|citizens?|residents?|insured|beneficiar(y|ies)|households?|individuals?|pupils?|borrowers?"
-    "|applicants?|mrn|ssn|cust|person"
-)
-"""Words for people and other units that have rows."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +40,7 @@ class Known:
 
 def recognized(name: str | None, values: pa.Array) -> Known | None:
     """Recognize a column by its name and its distinct values; None where nothing is known about it."""
-    kind = kind_of(values.type)
+    kind = value_kind(values.type)
     words = tokens(name or "")
     if len(values) < 2 or len(values) > _MOST_LOOKED_AT:
         return None
@@ -84,11 +62,11 @@ def is_coded(name: str, values: pa.Array) -> Confidence | None:
     if low < -9 or high > _LARGEST_CODE * 10:
         return None
     words = tokens(name)
-    if words and CODED.fullmatch(words[-1]) and not is_age(words):
+    if words and words_for("coded").fullmatch(words[-1]) and not speaks_of(words, "age"):
         return "high"
     if len(values) == 2 and high - low == 1:
         return "high"
-    if any(map(QUANTITY.fullmatch, words)) or len(values) > _FEW_CODES or high > _LARGEST_CODE:
+    if speaks_of(words, "quantity") or len(values) > _FEW_CODES or high > _LARGEST_CODE:
         return None
     return "low"
 
@@ -108,9 +86,19 @@ def is_whole(values: pa.Array) -> bool:
     return bool(pa.types.is_integer(values.type))
 
 
-def is_age(words: list[str]) -> bool:
-    """Return whether the words of a column's name speak of ages of people."""
-    return any(word in _AGE for word in words)
+@cache
+def words_for(topic: str) -> re.Pattern[str]:
+    """Return the words of column names that speak of a topic.
+
+    >>> bool(words_for("unit").fullmatch("patients")), bool(words_for("key").fullmatch("age"))
+    (True, False)
+    """
+    return re.compile("|".join(vocabulary("column_names")[topic]))
+
+
+def speaks_of(words: list[str], topic: str) -> bool:
+    """Return whether a word of a column's name speaks of a topic."""
+    return any(map(words_for(topic).fullmatch, words))
 
 
 def tokens(name: str) -> list[str]:
@@ -130,20 +118,20 @@ def names_units(name: str) -> bool:
     (True, True, False, False)
     """
     words = tokens(name)
-    keyed = len(words) == 1 or any(map(KEYS.fullmatch, words))
-    return any(map(UNITS.fullmatch, words)) and keyed and not any(word.endswith("name") for word in words)
+    keyed = len(words) == 1 or speaks_of(words, "key")
+    return speaks_of(words, "unit") and keyed and not any(word.endswith("name") for word in words)
 
 
 def _number(words: list[str], values: pa.Array) -> Known | None:
     low, high = pc.min(values).as_py(), pc.max(values).as_py()
-    if is_age(words) and low >= 0 and high <= _OLDEST:
+    if speaks_of(words, "age") and low >= 0 and high <= _OLDEST:
         return Known("ages", intervals(5, 10, 20, top=_TOP_AGE), "high")
     if tuple(words) in _BIRTH_YEAR and low >= 1850 and high <= 2100:
         return Known("years of birth", intervals(5, 10, 20), "high")
-    whole = is_whole(values)
-    if whole and _is_postal(words) and low >= 0:
+    integral = is_whole(values)
+    if integral and speaks_of(words, "postal") and low >= 0:
         return Known("postal codes", masked().fixed(values), "high")
-    if whole and words and words[-1] in ("month", "months", "monat") and low >= 1 and high <= 12:
+    if integral and words and words[-1] in ("month", "months", "monat") and low >= 1 and high <= 12:
         return Known("months", scale("months"), "high")
     return None
 
@@ -151,24 +139,20 @@ def _number(words: list[str], values: pa.Array) -> Known | None:
 def _text(words: list[str], values: list[str]) -> Known | None:
     if _share(values, is_address) >= _MOSTLY:
         return Known("IP addresses", ip_addresses(), "high")
-    if found := scale_of(values):
-        what = "ordered bands" if found == "bands" else f"a scale ({found})"
-        return Known(what, scale(found), "high")
+    if name := scale_of(values):
+        what = "ordered bands" if name == "bands" else f"a scale ({name})"
+        return Known(what, scale(name), "high")
     if (version := _icd_version(words, values)) is not None:
         return Known(f"ICD-{version} codes", icd(version), "high")
-    if _is_postal(words) and _share(values, lambda one: any(map(str.isdigit, one))) >= _MOSTLY:
+    if speaks_of(words, "postal") and _share(values, lambda value: any(map(str.isdigit, value))) >= _MOSTLY:
         return Known("postal codes", masked().fixed(pa.array(values, pa.string())), "high")
     return None
 
 
-def _is_postal(words: list[str]) -> bool:
-    return any(word in _POSTAL for word in words)
-
-
 def _icd_version(words: list[str], values: list[str]) -> int | None:
     """Return the version of diagnosis codes; without a name that speaks of them, letters and dots must."""
-    named = any(map(_DIAGNOSIS.fullmatch, words))
-    ninth, tenth = (_share(values, lambda one, v=version: is_code(one, v)) for version in (9, 10))
+    named = speaks_of(words, "diagnosis")
+    ninth, tenth = (_share(values, lambda value, v=version: is_code(value, v)) for version in (9, 10))
     dotted = sum("." in value for value in values) / len(values)
     if tenth >= _MOSTLY and tenth >= ninth and (named or (dotted > 0.5 and len(values) >= 5)):
         return 10

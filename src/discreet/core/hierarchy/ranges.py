@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from discreet.core.boundary import public
 from discreet.core.errors import HierarchyError
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy, domain_of
 from discreet.core.params import require
-from discreet.core.tables.labels import STAR, interval, kind_of, moments, text
+from discreet.core.tables.labels import STAR, datetimes, interval, text, value_kind
 
 Point = int | float | str
 _UNITS = {
@@ -66,29 +66,32 @@ def intervals(
         "intervals",
         "unit",
         unit,
-        _Said(unit is None or unit in _UNITS, "None or one of " + ", ".join(_UNITS)),
+        _Condition(unit is None or unit in _UNITS, "None or one of " + ", ".join(_UNITS)),
     )
     words = (
         bool(widths) and unit is None and all(isinstance(width, str) and width in _UNITS for width in widths)
     )
     numbers = bool(widths) and all(_is_number(width) and width > 0 for width in widths)  # type: ignore[operator]
-    whole = unit is None or all(isinstance(width, Integral) for width in widths)
+    integral = unit is None or all(isinstance(width, Integral) for width in widths)
     require(
         "intervals",
         "widths",
         widths,
-        _Said(words or (numbers and whole), "positive numbers, or words for dates"),
+        _Condition(words or (numbers and integral), "positive numbers, or words for dates"),
     )
     spec = Intervals(tuple(_point(width) for width in widths), _point(origin), _end(bottom), _end(top), unit)
     nested = all(_divides(fine, coarse) for fine, coarse in pairwise(spec.steps))
     require(
-        "intervals", "widths", widths, _Said(nested, "widths of which each is a multiple of the one before")
+        "intervals",
+        "widths",
+        widths,
+        _Condition(nested, "widths of which each is a multiple of the one before"),
     )
     for name, end in (("origin", spec.origin), ("bottom", spec.bottom), ("top", spec.top)):
         fits = end is None or (name == "origin" and end == 0) or _is_date(end) == spec.dated
-        require("intervals", name, end, _Said(fits, "a date" if spec.dated else "a number"))
-    apart = spec.bottom is None or spec.top is None or _place(spec.bottom) < _place(spec.top)
-    require("intervals", "top", top, _Said(apart, "above the bottom"))
+        require("intervals", name, end, _Condition(fits, "a date" if spec.dated else "a number"))
+    apart = spec.bottom is None or spec.top is None or _position(spec.bottom) < _position(spec.top)
+    require("intervals", "top", top, _Condition(apart, "above the bottom"))
     return spec
 
 
@@ -104,10 +107,10 @@ def cuts(*levels: Sequence[float | str | dt.date]) -> Cuts:
     points = tuple(tuple(_point(cut) for cut in level) for level in levels)
     kinds = {"date" if _is_date(cut) else type(cut) for level in points for cut in level}
     alike = kinds == {"date"} or (bool(kinds) and kinds <= {int, float})
-    rising = alike and all(level and list(level) == sorted(set(level), key=_place) for level in points)
-    require("cuts", "levels", levels, _Said(rising, "lists of ascending numbers, or of ascending dates"))
+    rising = alike and all(level and list(level) == sorted(set(level), key=_position) for level in points)
+    require("cuts", "levels", levels, _Condition(rising, "lists of ascending numbers, or of ascending dates"))
     nested = all(set(coarse) <= set(fine) for fine, coarse in pairwise(points))
-    require("cuts", "levels", levels, _Said(nested, "lists of which each holds cuts of the one before"))
+    require("cuts", "levels", levels, _Condition(nested, "lists of which each holds cuts of the one before"))
     return Cuts(points)
 
 
@@ -148,7 +151,7 @@ class Intervals(HierarchySpec):
             )
         bins = self._date_bins if self.dated else self._number_bins
         upper = [line.named(*bins(step, leaves, line)) for step in self.steps]
-        return arrange(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=True)
+        return build_hierarchy(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=True)
 
     def _number_bins(self, step: tuple[str, Any], leaves: pa.Array, line: _Line) -> tuple[list[int], _Ends]:
         origin, width = _exact(self.origin), step[1]
@@ -159,8 +162,8 @@ class Intervals(HierarchySpec):
         unit, width = step
         origin = _A_MONDAY if unit == "D" else _YEAR_ZERO
         if isinstance(self.origin, str):
-            origin = int(_place(self.origin).astype(f"datetime64[{unit}]").astype(np.int64))
-        units = moments(leaves).astype(f"datetime64[{unit}]").astype(np.int64)
+            origin = int(_position(self.origin).astype(f"datetime64[{unit}]").astype(np.int64))
+        units = datetimes(leaves).astype(f"datetime64[{unit}]").astype(np.int64)
 
         def ends(k: int) -> tuple[Any, Any]:
             edges = np.array([origin + k * width, origin + (k + 1) * width]).astype(f"datetime64[{unit}]")
@@ -182,8 +185,8 @@ class Cuts(HierarchySpec):
         """Put each value between its two cuts, level by level, below ``*``."""
         leaves = domain_of(domain)
         line = _Line.of(leaves, isinstance(self.levels[0][0], str), None, None, column)
-        upper = [self._level([_place(cut) for cut in level], line) for level in self.levels]
-        return arrange(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=True)
+        upper = [self._level([_position(cut) for cut in level], line) for level in self.levels]
+        return build_hierarchy(leaves, [*upper, [STAR] * len(leaves)], column=column, ordered=True)
 
     def _level(self, points: list[Any], line: _Line) -> list[str]:
         edges = [None, *points, None]
@@ -209,16 +212,18 @@ class _Line:
     @classmethod
     def of(cls, leaves: pa.Array, dated: bool, bottom: Point | None, top: Point | None, column: str) -> _Line:
         """Arrange the leaves on the line of their kind, numbers or dates."""
-        held = kind_of(leaves.type)
+        actual = value_kind(leaves.type)
         needed = "date" if dated else "number"
-        if len(leaves) and held != needed:
-            advice = " Give the widths of dates a unit." if held == "date" else ""
+        if len(leaves) and actual != needed:
+            advice = " Give the widths of dates a unit." if actual == "date" else ""
             raise HierarchyError(
                 f"Column '{column}' is of type {leaves.type}, its intervals need {needed}s.{advice}"
             )
-        values: list[Any] = list(moments(leaves)) if dated else [_exact(one) for one in leaves.to_pylist()]
+        values: list[Any] = (
+            list(datetimes(leaves)) if dated else [_exact(value) for value in leaves.to_pylist()]
+        )
         discrete = pa.types.is_date(leaves.type) or pa.types.is_integer(leaves.type)
-        low, high = (None if end is None else _place(end) for end in (bottom, top))
+        low, high = (None if end is None else _position(end) for end in (bottom, top))
         return cls(values, discrete, low, high)
 
     def is_coded(self, at: Any) -> bool:
@@ -247,12 +252,12 @@ class _Line:
     def _written(self, low: Any, high: Any) -> str:
         if self.discrete and low is not None and high is not None and _is_whole(low) and _is_whole(high):
             before = high.astype("datetime64[D]") - 1 if isinstance(high, np.datetime64) else high - 1
-            return interval(_shown(low), _shown(before))
-        return interval(_shown(low), _shown(high), closed="left")
+            return interval(_as_written(low), _as_written(before))
+        return interval(_as_written(low), _as_written(high), closed="left")
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Condition:
     """A condition on parameters already judged, with its wording."""
 
     holds: bool
@@ -294,7 +299,7 @@ def _exact(value: Any) -> Any:
     return Fraction(text(value))
 
 
-def _place(point: Point) -> Any:
+def _position(point: Point) -> Any:
     """Return a number exactly, a date's text as a moment."""
     if not isinstance(point, str):
         return _exact(point)
@@ -313,7 +318,7 @@ def _is_whole(value: Any) -> bool:
     return bool(value.denominator == 1)
 
 
-def _shown(value: Any) -> Any:
+def _as_written(value: Any) -> Any:
     """Return an exact number as int or float, a moment without its idle precision."""
     if isinstance(value, Fraction):
         return int(value) if value.denominator == 1 else float(value)

@@ -1,23 +1,35 @@
-"""Scales: hierarchies over values with a known order, whichever of them occur; no value is named on the way up."""
+"""Scales: hierarchies over values with a known order, whichever of them occur; no value is named on the way up.
+
+Bands are ordered by their numbers. The other scales are of words that everybody orders alike, such as education,
+months or answers; they are in the vocabulary ``scales``.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import ClassVar
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.core.boundary import public
-from discreet.core.hierarchy import bands, words
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
+from discreet.core.hierarchy import bands
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy, domain_of
+from discreet.core.hierarchy.vocabularies import vocabulary
 from discreet.core.params import OneOf, require
 from discreet.core.tables.labels import STAR, texts
 
 BANDS = "bands"
-NAMES = (BANDS, *words.SCALES)
-"""The names of all scales."""
+_UNKNOWN = "unknown"
+_NOT_KNOWN = re.compile(
+    r"unknown|other|others|none of these|not (available|stated|known|mapped|reported|applicable)|missing|refused"
+    r"|(i )?do ?n ?t know|no answer|n a|na|prefer not to (say|answer)|invalid|unspecified|weiß nicht|keine angabe"
+)
+_FEWEST = 3
+_MOST_UNKNOWN = 2
 
 
 @public
@@ -40,8 +52,13 @@ def scale(name: str) -> Scale:
     >>> scale("education").bind(pa.array(["Bachelors", "12th", "HS-grad"]), column="education").leaves.to_pylist()
     ['12th', 'HS-grad', 'Bachelors']
     """
-    require("scale", "name", name, OneOf(NAMES))
+    require("scale", "name", name, OneOf(scale_names()))
     return Scale(name)
+
+
+def scale_names() -> tuple[str, ...]:
+    """Return the names of all scales."""
+    return (BANDS, *_scales())
 
 
 @dataclass(frozen=True)
@@ -59,32 +76,79 @@ class Scale(HierarchySpec):
         order = sorted(range(len(written)), key=lambda at: (self._rank(written[at]), written[at]))
         leaves, written = values.take(pa.array(order, pa.int64())), [written[at] for at in order]
         upper = self._levels(written)
-        return arrange(
-            leaves, [*upper, [STAR] * len(written)], column=column, ordered=self.name not in words.UNORDERED
-        )
+        ordered = self.name == BANDS or _scales()[self.name].ordered
+        return build_hierarchy(leaves, [*upper, [STAR] * len(written)], column=column, ordered=ordered)
 
     def _rank(self, text: str) -> float:
         if self.name == BANDS:
             return float(bands.rank(text))
-        found = words.rank(self.name, text)
-        return np.inf if found is None else found
+        step = _scales()[self.name].step(text)
+        return math.inf if step is None else step
 
     def _levels(self, written: Sequence[str]) -> list[list[str]]:
         if self.name == BANDS:
-            return bands.joined(written, words.UNKNOWN) if written else []
-        steps = words.SCALES[self.name]
-        ranks = [words.rank(self.name, text) for text in written]
-        depth = len(steps[0].groups)
+            return bands.wider_bands(written, _UNKNOWN) if written else []
+        words = _scales()[self.name]
+        steps = [words.step(text) for text in written]
         return [
-            [words.UNKNOWN if at is None else steps[at].groups[level] for at in ranks]
-            for level in range(depth)
+            [_UNKNOWN if step is None else words.above[step][level] for step in steps]
+            for level in range(len(words.above[0]))
         ]
 
 
+@dataclass(frozen=True)
+class _Words:
+    """A scale of words: whether its order means something, and the words and the groups above of each step."""
+
+    ordered: bool
+    words: tuple[str, ...]
+    above: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def _patterns(self) -> list[re.Pattern[str]]:
+        return [re.compile(pattern) for pattern in self.words]
+
+    def step(self, text: str) -> int | None:
+        """Return the number of a text's step, the first whose words fit; None for what is none."""
+        word = normal(text)
+        return next((step for step, pattern in enumerate(self._patterns) if pattern.fullmatch(word)), None)
+
+
+@cache
+def _scales() -> dict[str, _Words]:
+    """Return the scales of words by name."""
+    return {
+        name: _Words(
+            entry["ordered"],
+            tuple(step["words"] for step in entry["steps"]),
+            tuple(tuple(step["above"]) for step in entry["steps"]),
+        )
+        for name, entry in vocabulary("scales").items()
+    }
+
+
 def scale_of(values: Sequence[str]) -> str | None:
-    """Return the name of the scale that values belong to, or None.
+    """Return the name of the scale that nearly all values belong to, or None.
 
     >>> scale_of(["[0-10)", "[10-20)", "[20-30)"]), scale_of(["Mon", "Tue", "Sun"]), scale_of(["a", "b", "c"])
     ('bands', 'weekdays', None)
     """
-    return BANDS if bands.are_bands(values) else words.scale_of(values)
+    if bands.are_bands(values):
+        return BANDS
+    words = [text for text in values if not _NOT_KNOWN.fullmatch(normal(text))]
+    if len(values) - len(words) > _MOST_UNKNOWN or any(text.strip().isdigit() for text in words):
+        return None
+    for name, scale_words in _scales().items():
+        steps = {scale_words.step(text) for text in words}
+        if None not in steps and len(steps) >= _FEWEST:
+            return name
+    return None
+
+
+def normal(text: str) -> str:
+    """Return a text in small letters, with single spaces for marks.
+
+    >>> normal("HS-grad"), normal("Bachelor's  Degree")
+    ('hs grad', 'bachelor s degree')
+    """
+    return " ".join(re.sub(r"[^\w]+|_", " ", text.casefold()).split())

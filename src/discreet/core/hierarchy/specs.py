@@ -10,11 +10,10 @@ from typing import Any
 
 from discreet.core.boundary import reads
 from discreet.core.errors import HierarchyError
-from discreet.core.hierarchy.addresses import Addresses, ip_addresses
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
-from discreet.core.hierarchy.icd import Icd, icd
 from discreet.core.hierarchy.ranges import Cuts, Intervals, cuts, intervals
 from discreet.core.hierarchy.scales import Scale, scale
+from discreet.core.hierarchy.structured_codes import Addresses, Icd, icd, ip_addresses
 from discreet.core.hierarchy.suggestion import suggest
 from discreet.core.hierarchy.trees import (
     Flat,
@@ -54,7 +53,7 @@ __all__ = [
 ]
 
 _SPECS: dict[str, type[HierarchySpec]] = {
-    one.kind: one for one in (Intervals, Cuts, Flat, Masked, Rows, Scale, Icd, Addresses)
+    spec.kind: spec for spec in (Intervals, Cuts, Flat, Masked, Rows, Scale, Icd, Addresses)
 }
 
 _MAKERS: dict[str, Callable[..., HierarchySpec]] = {
@@ -76,16 +75,16 @@ def spec_from_dict(data: Mapping[str, Any]) -> HierarchySpec | Hierarchy:
     if "leaves" in data and "kind" not in data:
         return Hierarchy.from_dict(data)
     kind = data.get("kind", "")
-    made = _SPECS.get(kind) if isinstance(kind, str) else None
-    if made is None:
+    spec = _SPECS.get(kind) if isinstance(kind, str) else None
+    if spec is None:
         raise HierarchyError(f"A hierarchy's kind must be one of {', '.join(_SPECS)}.")
     try:
-        return _MAKERS[made.kind](**{name: _tupled(value) for name, value in data.items() if name != "kind"})
+        return _MAKERS[spec.kind](**{name: _tupled(value) for name, value in data.items() if name != "kind"})
     except TypeError:
         raise HierarchyError(
-            f"A hierarchy of the kind '{made.kind}' has fields that do not belong to it."
+            f"A hierarchy of the kind '{spec.kind}' has fields that do not belong to it."
         ) from None
 
 
 def _tupled(value: object) -> object:
-    return tuple(_tupled(one) for one in value) if isinstance(value, list) else value
+    return tuple(_tupled(item) for item in value) if isinstance(value, list) else value

@@ -21,7 +21,7 @@ from discreet.core.hierarchy.knowledge import is_whole, recognized
 from discreet.core.hierarchy.ranges import cuts, intervals
 from discreet.core.hierarchy.trees import Rows, flat, masked
 from discreet.core.params import IntIn, OneOf, require
-from discreet.core.tables.labels import STAR, kind_of, moments, set_of, text, texts
+from discreet.core.tables.labels import STAR, datetimes, set_of, text, texts, value_kind
 
 Method = Literal["equal-frequency", "equal-width", "prefix", "balanced", "calendar"]
 _METHODS = {
@@ -74,15 +74,15 @@ def suggest(
     require("suggest", "branching", branching, IntIn(2))
     values = domain_of(domain)
     weights = _weights(domain, values, counts)
-    native = kind_of(values.type)
+    native = value_kind(values.type)
     if kind is None:
         kind = "text" if native == "other" else native
     require("suggest", "kind", kind, OneOf(("text",) if native in ("text", "other") else (native, "text")))
     if method is not None:
         require("suggest", "method", method, OneOf(_METHODS[kind]))
-    known = recognized(name, values) if method is None and kind == native else None
-    if known is not None:
-        return known.spec
+    recognition = recognized(name, values) if method is None and kind == native else None
+    if recognition is not None:
+        return recognition.spec
     if len(values) <= branching:
         return flat()
     if kind == "text":
@@ -103,9 +103,9 @@ def _weights(domain: pa.Array, values: pa.Array, counts: Sequence[int] | IntArra
         return np.ones(len(values), np.int64)
     require("suggest", "counts", len(counts), OneOf((len(domain),)))
     at = pc.index_in(domain, value_set=values)
-    known = np.asarray(at.is_valid())
+    valid = np.asarray(at.is_valid())
     totals = np.bincount(
-        np.asarray(at.drop_null()), weights=np.asarray(counts, dtype=np.int64)[known], minlength=len(values)
+        np.asarray(at.drop_null()), weights=np.asarray(counts, dtype=np.int64)[valid], minlength=len(values)
     )
     return totals.astype(np.int64)
 
@@ -129,7 +129,7 @@ def _suggest_widths(values: pa.Array, branching: int) -> HierarchySpec:
 
     Where infinite values need a bottom and a top, those are round too: no value of the data.
     """
-    finite = [one for one in values.to_pylist() if math.isfinite(one)]
+    finite = [number for number in values.to_pylist() if math.isfinite(number)]
     span = float(finite[-1] - finite[0]) if finite else 0.0
     if not span:
         return flat()
@@ -139,7 +139,7 @@ def _suggest_widths(values: pa.Array, branching: int) -> HierarchySpec:
         width = max(width, Fraction(branching))
     n_levels = max(1, math.ceil(math.log(span / width, branching)))
     exact = [width * branching**level for level in range(n_levels)]
-    widths = [_plain_number(one) for one in exact]
+    widths = [_plain_number(number) for number in exact]
     if len(finite) == len(values):
         return intervals(*widths)
     bottom = Fraction(text(finite[0])) // width * width
@@ -149,9 +149,9 @@ def _suggest_widths(values: pa.Array, branching: int) -> HierarchySpec:
 
 def _suggest_calendar(values: pa.Array) -> HierarchySpec:
     """Choose days to decades after the span of the dates; moments become days first."""
-    seen = moments(values)
-    days = seen.astype("datetime64[D]")
-    first = ("day",) if bool((days != seen).any()) else ()
+    times = datetimes(values)
+    days = times.astype("datetime64[D]")
+    first = ("day",) if bool((days != times).any()) else ()
     span = int((days[-1] - days[0]).astype(np.int64))
     if span <= 2 * 31:
         return intervals("day", "week") if span > 7 else intervals("day")
@@ -185,17 +185,17 @@ def _suggest_categories(
 
 
 def _joined(members: list[list[int]], weights: IntArray, branching: int) -> list[list[int]]:
-    """Join groups into fewer of like frequency: the heaviest first, each to the lightest that has room."""
+    """Join groups into fewer of like frequency: the heaviest first, each to the lightest that is not full."""
     n_groups = -(-len(members) // branching)
     sizes = [int(weights[group].sum()) for group in members]
     joined: list[list[int]] = [[] for _ in range(n_groups)]
     lightest = [(0, number) for number in range(n_groups)]
-    room = [branching] * n_groups
-    for position in sorted(range(len(members)), key=lambda one: (-sizes[one], one)):
+    places_left = [branching] * n_groups
+    for position in sorted(range(len(members)), key=lambda group: (-sizes[group], group)):
         total, number = heapq.heappop(lightest)
         joined[number] += members[position]
-        room[number] -= 1
-        if room[number]:
+        places_left[number] -= 1
+        if places_left[number]:
             heapq.heappush(lightest, (total + sizes[position], number))
     return [sorted(group) for group in joined]
 
@@ -205,7 +205,7 @@ def _plain_number(number: Fraction) -> int | float:
 
 
 def _cut(value: pa.Scalar) -> Any:
-    plain = value.as_py()
-    if isinstance(plain, Decimal):
-        return float(plain)
-    return plain if isinstance(plain, int | float) else text(plain)
+    number = value.as_py()
+    if isinstance(number, Decimal):
+        return float(number)
+    return number if isinstance(number, int | float) else text(number)

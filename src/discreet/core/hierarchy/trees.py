@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from discreet.core.boundary import public
 from discreet.core.errors import HierarchyError
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange, domain_of
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy, domain_of
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
-from discreet.core.tables.labels import STAR, kind_of, text, texts
+from discreet.core.tables.labels import STAR, text, texts, value_kind
 
 _WIDEST = 4096
 """The longest code a mask is made for."""
@@ -52,8 +52,10 @@ def masked(
     >>> masked(levels=2, width=5).bind(pa.array(["J45", "J45.1"]), column="icd").labels[1:]
     ([None, 'J45', 'J45.*'], [None, 'J45**'], ['*'])
     """
-    one = InstanceOf((str,), "one character") if isinstance(char, str) and len(char) == 1 else OneOf((STAR,))
-    require("masked", "char", char, one)
+    character = (
+        InstanceOf((str,), "one character") if isinstance(char, str) and len(char) == 1 else OneOf((STAR,))
+    )
+    require("masked", "char", char, character)
     require("masked", "from_", from_, OneOf(("right", "left")))
     require("masked", "levels", levels, _NONE, IntIn(1))
     require("masked", "width", width, _NONE, IntIn(1, _WIDEST))
@@ -71,11 +73,13 @@ def from_mapping(*maps: Mapping[Any, Any]) -> Rows:
     Hierarchy(2 leaves, height 2, nodes per level 2, 2, 1)
     """
     require("from_mapping", "maps", maps or None, InstanceOf((tuple,), "at least one mapping"))
-    for one in maps:
-        require("from_mapping", "maps", one, InstanceOf((Mapping,), "mappings of labels to their parents"))
+    for mapping in maps:
+        require(
+            "from_mapping", "maps", mapping, InstanceOf((Mapping,), "mappings of labels to their parents")
+        )
     columns = [tuple(text(leaf) for leaf in maps[0])]
-    for number, one in enumerate(maps):
-        parents = {text(child): text(parent) for child, parent in one.items()}
+    for number, mapping in enumerate(maps):
+        parents = {text(child): text(parent) for child, parent in mapping.items()}
         n_orphans = len(set(columns[-1]) - set(parents))
         if n_orphans:
             raise HierarchyError(f"from_mapping: {n_orphans} labels of level {number} have no parent.")
@@ -141,7 +145,7 @@ def read_hierarchy(
         raise HierarchyError(
             f"The hierarchy file {path.name} cannot be read ({type(error).__name__})."
         ) from None
-    read = [_cells(content, one) for one in ([delimiter] if delimiter else _DELIMITERS)]
+    read = [_cells(content, mark) for mark in ([delimiter] if delimiter else _DELIMITERS)]
     rows = max(read, key=_regularity)
     if not rows:
         raise HierarchyError(f"The hierarchy file {path.name} is empty.")
@@ -167,8 +171,8 @@ class Flat(HierarchySpec):
     def bind(self, domain: pa.Array, *, column: str) -> Hierarchy:
         """Put the values below ``*``."""
         leaves = domain_of(domain)
-        ordered = kind_of(leaves.type) in ("number", "date")
-        return arrange(leaves, [[STAR] * len(leaves)], column=column, ordered=ordered)
+        ordered = value_kind(leaves.type) in ("number", "date")
+        return build_hierarchy(leaves, [[STAR] * len(leaves)], column=column, ordered=ordered)
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,7 @@ class Masked(HierarchySpec):
             )
         most = longest - 1 if self.levels is None else min(self.levels, longest - 1)
         upper = [[self._shown(code, longest - n, n) for code in codes] for n in range(1, most + 1)]
-        return arrange(leaves, [*upper, [STAR] * len(codes)], column=column, ordered=False)
+        return build_hierarchy(leaves, [*upper, [STAR] * len(codes)], column=column, ordered=False)
 
     def _shown(self, code: str, n_visible: int, n_masked: int) -> str:
         if len(code) < n_visible:
@@ -229,7 +233,7 @@ class Rows(HierarchySpec):
             leaves = typed.take(order)
             upper = tuple(tuple(level[i] for i in order.to_pylist()) for level in upper)
             ordered = True
-        hierarchy = arrange(leaves, upper, column=column, ordered=ordered)
+        hierarchy = build_hierarchy(leaves, upper, column=column, ordered=ordered)
         return hierarchy.bind(values, column=column)
 
     def __repr__(self) -> str:
@@ -294,7 +298,7 @@ def _regularity(rows: list[list[str]]) -> tuple[bool, bool, int]:
 
 def _typed(leaves: pa.Array, kind: pa.DataType) -> pa.Array | None:
     """Bring the leaves to a column's type of numbers or dates; None where one is written another way."""
-    if kind_of(kind) not in ("number", "date"):
+    if value_kind(kind) not in ("number", "date"):
         return None
     if pa.types.is_integer(kind):
         kind = pa.int64()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from discreet.core.adapters import ENGINES
 from discreet.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,23 +19,23 @@ _LOCAL = {
     "pandas",
     "polars",
     "pyarrow",
-    "duckdb",
     "numpy",
     "scipy",
     "cudf",
     "discreet",
     "sklearn",
     "builtins",
+    *ENGINES,
 }
 """Packages whose objects hold their rows, or are run on this machine by choice of the user."""
-_ENGINES = {
+_ELSEWHERE = {
     "bodo", "daft", "dask", "dask_expr", "datafusion", "fugue", "ibis", "modin", "pyspark", "ray", "snowflake",
     "sqlframe", "vaex", "xorq",
 }  # fmt: skip
 """Packages whose objects stand for rows elsewhere."""
 _FETCHES = ("collect", "compute", "execute", "toPandas", "toArrow", "to_pyarrow")
 _TRAITS = ("columns", "schema", "dtypes", "__arrow_c_stream__", "__dataframe__", "__array__")
-_LAZY_LOCAL = ("POLARS", "DUCKDB")
+_LAZY_LOCAL = ("polars", *ENGINES)
 _MOST_LISTED = 64
 
 
@@ -81,7 +82,7 @@ def in_memory(native: Any) -> nw.DataFrame[Any]:
 def _is_elsewhere(kind: type) -> bool:
     """Whether objects of a type stand for rows that a query would have to fetch."""
     packages = {_package(base) for base in kind.__mro__[:-1]}
-    if packages & _ENGINES or hasattr(kind, "__narwhals_lazyframe__"):
+    if packages & _ELSEWHERE or hasattr(kind, "__narwhals_lazyframe__"):
         return True
     if packages & (_LOCAL | {"narwhals"}):
         return False
@@ -90,7 +91,16 @@ def _is_elsewhere(kind: type) -> bool:
 
 def _wraps_other(value: Any) -> bool:
     """Whether Narwhals wraps a lazy frame of an engine that is not on this machine."""
-    return type(value).__name__ == "LazyFrame" and value.implementation.name not in _LAZY_LOCAL
+    return type(value).__name__ == "LazyFrame" and value.implementation.name.lower() not in _LAZY_LOCAL
+
+
+def package_of(value: Any) -> str:
+    """Return the package that the type of an object comes from.
+
+    >>> package_of(InputError("The table has no rows."))
+    'discreet'
+    """
+    return _package(type(value))
 
 
 def _package(kind: type) -> str:

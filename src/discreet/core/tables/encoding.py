@@ -1,4 +1,4 @@
-"""Encoding: a column's values become integer codes once, at the door; code 0 is the null."""
+"""Encoding: a column's values become integer codes once, when a frame is read; code 0 is the null."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BYTES = (
 )
 
 
-class Kind(enum.Enum):
+class ColumnType(enum.Enum):
     """How a column's values relate to one another."""
 
     NUMBER = "number"
@@ -43,7 +43,7 @@ class Codebook:
     """One column's code book: the value of each code, and how often each code occurs in the table."""
 
     name: str
-    kind: Kind
+    kind: ColumnType
     type: pa.DataType
     values: pa.Array
     hierarchy: Hierarchy | None = None
@@ -58,7 +58,7 @@ class Codebook:
     @cached_property
     def positions(self) -> FloatArray:
         """Where each code lies on the column's line, scaled to [0, 1]; the null is not on it (NaN)."""
-        if self.kind in (Kind.NUMBER, Kind.DATE) and self.hierarchy is None:
+        if self.kind in (ColumnType.NUMBER, ColumnType.DATE) and self.hierarchy is None:
             line = as_line(self.values)
         else:
             line = np.arange(len(self.values), dtype=np.float64)
@@ -80,15 +80,15 @@ class Codebook:
         return f"Codebook({self.name!r}, {self.kind.value}, {len(self.values)} values)"
 
 
-def kind_of(type_: pa.DataType, column: str) -> Kind:
+def column_type(type_: pa.DataType, column: str) -> ColumnType:
     """Return how a column of this type is generalized; nested and binary types cannot be."""
     texts = pa.types.is_string(type_) or pa.types.is_large_string(type_)
     if texts or pa.types.is_boolean(type_) or pa.types.is_null(type_):
-        return Kind.CATEGORY
+        return ColumnType.CATEGORY
     if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_):
-        return Kind.NUMBER
+        return ColumnType.NUMBER
     if pa.types.is_temporal(type_) and not pa.types.is_interval(type_):
-        return Kind.DATE
+        return ColumnType.DATE
     raise SchemaError(
         f"Column '{column}' has the type {type_name(type_)}, which has no order and no categories; make it text."
     )
@@ -102,8 +102,8 @@ def type_name(type_: object) -> str:
     >>> type_name(pa.struct([("Ann", pa.int64())])), type_name(pa.timestamp("us")), type_name(np.dtype("f8"))
     ('struct', 'timestamp', 'float64')
     """
-    found = re.match(r"\w+", str(type_))
-    return type(type_).__name__ if found is None else found[0]
+    word = re.match(r"\w+", str(type_))
+    return type(type_).__name__ if word is None else word[0]
 
 
 def refuse_unpublishable(type_: pa.DataType, column: str) -> None:
@@ -145,12 +145,12 @@ def cleaned(array: pa.Array | pa.ChunkedArray, column: str) -> pa.Array:
     array = whole_array(array)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    array = _plain(array)
+    array = _in_one_type(array)
     _refuse_infinite(array, column)
     return array
 
 
-def _plain(array: pa.Array) -> pa.Array:
+def _in_one_type(array: pa.Array) -> pa.Array:
     """Bring values of types that say the same into one type, and floats into one form of zero and of nothing."""
     kind = array.type
     if isinstance(array, pa.ExtensionArray):
@@ -195,7 +195,12 @@ def _stored(array: pa.ExtensionArray) -> pa.Array:
     if name == "arrow.bool8":
         return storage.cast(pa.bool_())
     if name == "arrow.uuid":
-        return pa.array([None if one is None else str(uuid.UUID(bytes=one)) for one in storage.to_pylist()])
+        return pa.array(
+            [
+                None if identifier is None else str(uuid.UUID(bytes=identifier))
+                for identifier in storage.to_pylist()
+            ]
+        )
     return array
 
 
@@ -203,15 +208,15 @@ def _refuse_infinite(array: pa.Array, column: str) -> None:
     """Refuse infinite numbers, and dates that are the end of time or have no year from 1 to 9999."""
     kind = array.type
     if pa.types.is_floating(kind):
-        found, what = pc.is_inf(array), "infinite values"
+        infinite, what = pc.is_inf(array), "infinite values"
     elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         low, high = _calendar(kind)
-        whole = array.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
-        found = pc.or_(pc.less(whole, low), pc.greater(whole, high))
+        moments = array.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
+        infinite = pc.or_(pc.less(moments, low), pc.greater(moments, high))
         what = "dates that are infinite or outside the years 1 to 9999"
     else:
         return
-    count = int(pc.sum(found).as_py() or 0)
+    count = int(pc.sum(infinite).as_py() or 0)
     if count:
         raise SchemaError(f"Column '{column}' holds {what} ({count} rows); clean or drop them first.")
 
@@ -228,7 +233,7 @@ def _calendar(kind: pa.DataType) -> tuple[int, int]:
     return max(ends[0], 1 - 2**bits + 1), min(ends[1], 2**bits - 2)
 
 
-def spell(
+def value_codes(
     array: pa.Array | pa.ChunkedArray, column: str, *, judged: bool = True
 ) -> tuple[pa.Array, CodeArray]:
     """Return a column's distinct values, cleaned, and the place of each row's value among them.
@@ -237,13 +242,13 @@ def spell(
     """
     array = whole_array(array)
     if not pa.types.is_dictionary(array.type):
-        array = cleaned(array, column) if judged else _plain(array)
+        array = cleaned(array, column) if judged else _in_one_type(array)
         if judged:
-            kind_of(array.type, column)
+            column_type(array.type, column)
         array = array.dictionary_encode()
-    values = cleaned(array.dictionary, column) if judged else _plain(array.dictionary)
+    values = cleaned(array.dictionary, column) if judged else _in_one_type(array.dictionary)
     if judged:
-        kind_of(values.type, column)
+        column_type(values.type, column)
     indices = array.indices.cast(pa.int32())
     places = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
     used = np.bincount(places, minlength=len(values) + 1) > 0
@@ -270,26 +275,26 @@ def combined(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
 
 
-def domain_of(array: pa.Array) -> pa.Array:
+def sorted_domain(array: pa.Array) -> pa.Array:
     """Return the distinct values of a cleaned column, ascending, without the null."""
     values = pc.drop_null(pc.unique(array))
     return values.take(pc.sort_indices(values))
 
 
-def in_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Array:
+def in_stated_order(domain: pa.Array, ordered: Sequence[object], column: str) -> pa.Array:
     """Put a column's values in the user's order, which must name every one of them once."""
     try:
-        given = pa.array(list(ordered), type=domain.type)
+        order = pa.array(list(ordered), type=domain.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise SchemaError(
             f"The order given for column '{column}' is not of the column's type ({type_name(domain.type)})."
         ) from None
-    if len(pc.unique(given)) < len(given):
+    if len(pc.unique(order)) < len(order):
         raise SchemaError(f"The order given for column '{column}' names a value twice.")
-    uncovered = len(domain) - (pc.sum(pc.is_in(domain, value_set=given)).as_py() or 0)
+    uncovered = len(domain) - (pc.sum(pc.is_in(domain, value_set=order)).as_py() or 0)
     if uncovered:
         raise SchemaError(f"The order given for column '{column}' leaves out {uncovered} of its values.")
-    return given
+    return order
 
 
 def as_line(values: pa.Array) -> FloatArray:

@@ -58,14 +58,14 @@ class SensitiveCounts:
     @property
     def overall_prevalence(self) -> FloatArray:
         """The share of the whole table that has the value of each entry."""
-        whole = self.overall.sum() if self.n_units is None else self.n_units
-        return np.asarray(self.overall[self.values] / whole)
+        total = self.overall.sum() if self.n_units is None else self.n_units
+        return np.asarray(self.overall[self.values] / total)
 
-    def only(self, kept: BoolArray) -> SensitiveCounts:
+    def only(self, chosen: BoolArray) -> SensitiveCounts:
         """Return the counts of some groups, in a table of those groups alone."""
-        entries = kept[self.group]
+        entries = chosen[self.group]
         values, counts = self.values[entries], self.counts[entries]
-        indptr = bounds(np.diff(self.indptr)[kept])
+        indptr = bounds(np.diff(self.indptr)[chosen])
         overall = np.bincount(values, weights=counts, minlength=self.overall.size).astype(np.int64)
         return SensitiveCounts(self.name, indptr, values, counts, overall, self.hierarchy)
 
@@ -132,14 +132,14 @@ class Groups:
         }
         return cls(sizes, counted, suppressed, cover)
 
-    def only(self, kept: BoolArray) -> Groups:
+    def only(self, chosen: BoolArray) -> Groups:
         """Return some of the groups, as if the rows of the others were not in the table."""
-        sensitive = {name: counts.only(kept) for name, counts in self.sensitive.items()}
-        suppressed = None if self.suppressed is None else self.suppressed[kept]
-        cover = None if self.cover is None else _CoverOf(self.cover, kept)
-        items = None if self.items is None else self.items.only(kept)
-        effective = None if self.effective_sizes is None else self.effective_sizes[kept]
-        return Groups(self.sizes[kept], sensitive, suppressed, cover, items, effective)
+        sensitive = {name: counts.only(chosen) for name, counts in self.sensitive.items()}
+        suppressed = None if self.suppressed is None else self.suppressed[chosen]
+        cover = None if self.cover is None else _CoverOf(self.cover, chosen)
+        items = None if self.items is None else self.items.only(chosen)
+        effective = None if self.effective_sizes is None else self.effective_sizes[chosen]
+        return Groups(self.sizes[chosen], sensitive, suppressed, cover, items, effective)
 
     @property
     def n_groups(self) -> int:

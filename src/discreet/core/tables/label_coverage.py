@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.tables.encoding import Codebook, Kind
-from discreet.core.tables.labels import Any_, Exact, kind_of, parse, texts
+from discreet.core.tables.encoding import Codebook, ColumnType
+from discreet.core.tables.labels import Any_, Exact, parse, texts, value_kind
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -34,7 +34,7 @@ class LabelCover:
         for name, labels, places in columns:
             valid = np.asarray(labels.is_valid())
             classes.append((np.cumsum(valid) * valid)[places])
-            books.append(Codebook(name, Kind.CATEGORY, pa.string(), labels.drop_null()))
+            books.append(Codebook(name, ColumnType.CATEGORY, pa.string(), labels.drop_null()))
         return cls(np.stack(classes, axis=1).astype(np.int32), tuple(books))
 
     def matches(self, population: object) -> IntArray:
@@ -65,7 +65,9 @@ def described_values(labels: Codebook, values: Codebook) -> BoolArray:
     for code, meaning in enumerate(meanings, start=1):
         if isinstance(meaning, Any_):
             described[code] = True
-        elif code not in nodes and (not isinstance(meaning, Exact) or kind_of(values.values.type) != "text"):
+        elif code not in nodes and (
+            not isinstance(meaning, Exact) or value_kind(values.values.type) != "text"
+        ):
             described[code, 1:] |= meaning.covers(values.values)
     return described
 
@@ -97,16 +99,16 @@ def label_costs(
         raise SchemaError(
             f"{unread} labels of column '{labels.name}' stand for no original value; give its hierarchy."
         )
-    known = described[:, 1:]
+    values_described = described[:, 1:]
     several = values.hierarchy is None or values.hierarchy.n_leaves > 1
-    starred = described.all(axis=1) & known.any(axis=1) & several
-    if values.kind in (Kind.NUMBER, Kind.DATE) and values.hierarchy is None:
+    starred = described.all(axis=1) & values_described.any(axis=1) & several
+    if values.kind in (ColumnType.NUMBER, ColumnType.DATE) and values.hierarchy is None:
         position = values.positions[1:]
-        low = np.where(known, position, np.inf).min(axis=1, initial=np.inf)
-        high = np.where(known, position, -np.inf).max(axis=1, initial=-np.inf)
-        loss = np.where(known.any(axis=1), high - low, 0.0)
+        low = np.where(values_described, position, np.inf).min(axis=1, initial=np.inf)
+        high = np.where(values_described, position, -np.inf).max(axis=1, initial=-np.inf)
+        loss = np.where(values_described.any(axis=1), high - low, 0.0)
     else:
-        loss = np.maximum(known.sum(axis=1) - 1, 0) / max(values.n_codes - 2, 1)
+        loss = np.maximum(values_described.sum(axis=1) - 1, 0) / max(values.n_codes - 2, 1)
     return np.where(starred, 1.0, loss), described @ overall
 
 

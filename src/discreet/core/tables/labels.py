@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import BoolArray
 
 STAR = "*"
-Kind = Literal["number", "date", "text", "other"]
+ValueKind = Literal["number", "date", "text", "other"]
 _LARGEST_PLAIN = 1e21
 _WRITTEN_ALIKE = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
 
@@ -44,7 +44,7 @@ _ESCAPED = re.compile(r"[\\,{}]")
 _ITEM = re.compile(r"(?:\\.|[^\\,{}])*", re.DOTALL)
 
 
-def kind_of(kind: pa.DataType) -> Kind:
+def value_kind(kind: pa.DataType) -> ValueKind:
     """Return whether a column's type holds numbers, dates (timestamps too), text, or something else."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
@@ -70,8 +70,8 @@ def text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        plain = value.is_integer() and abs(value) < _LARGEST_PLAIN
-        return str(int(value)) if plain else repr(value)
+        integral = value.is_integer() and abs(value) < _LARGEST_PLAIN
+        return str(int(value)) if integral else repr(value)
     if isinstance(value, Decimal):
         return format(value.normalize() + 0, "f")
     if isinstance(value, dt.datetime):
@@ -86,20 +86,20 @@ def texts(values: pa.Array) -> pa.Array:
     kind = values.type
     if pa.types.is_dictionary(kind):
         return texts(values.dictionary).take(values.indices)
-    if kind_of(kind) == "text" or any(is_a(kind) for is_a in _WRITTEN_ALIKE):
+    if value_kind(kind) == "text" or any(is_a(kind) for is_a in _WRITTEN_ALIKE):
         return values.cast(pa.string())
-    if kind_of(kind) == "date" and getattr(kind, "tz", None) is None:
-        written = (_trimmed(one) for one in np.datetime_as_string(moments(values)))
-        return pa.array([None if one == "NaT" else one for one in written], pa.string())
-    return pa.array([None if one is None else text(one) for one in values.to_pylist()], pa.string())
+    if value_kind(kind) == "date" and getattr(kind, "tz", None) is None:
+        written = (_trimmed(value) for value in np.datetime_as_string(datetimes(values)))
+        return pa.array([None if value == "NaT" else value for value in written], pa.string())
+    return pa.array([None if value is None else text(value) for value in values.to_pylist()], pa.string())
 
 
-def moments(values: pa.Array) -> np.ndarray[Any, np.dtype[np.datetime64]]:
+def datetimes(values: pa.Array) -> np.ndarray[Any, np.dtype[np.datetime64]]:
     """Return dates and timestamps as datetime64, with a time zone as local time; null is NaT."""
     if getattr(values.type, "tz", None) is not None:
         values = pc.local_timestamp(values)
-    found: np.ndarray[Any, np.dtype[np.datetime64]] = values.to_numpy(zero_copy_only=False)
-    return found
+    times: np.ndarray[Any, np.dtype[np.datetime64]] = values.to_numpy(zero_copy_only=False)
+    return times
 
 
 def interval(low: object, high: object, *, closed: Literal["both", "left"] = "both") -> str:
@@ -201,8 +201,8 @@ class SetOf(Label):
 
 
 @dataclass(frozen=True)
-class Mask(Label):
-    """Codes with a visible beginning or end, and at most so many characters as the mask."""
+class MaskLabel(Label):
+    """Codes with a visible beginning or end, and no more characters than the mask has."""
 
     visible: str
     from_: Literal["left", "right"]
@@ -211,8 +211,10 @@ class Mask(Label):
         """Cover the codes that show what is visible and are no longer than the mask."""
         written = texts(_decoded(values))
         starts = pc.starts_with if self.from_ == "right" else pc.ends_with
-        seen = pc.and_(starts(written, self.visible), pc.less_equal(pc.utf8_length(written), len(self.raw)))
-        return np.asarray(seen.fill_null(False))
+        matching = pc.and_(
+            starts(written, self.visible), pc.less_equal(pc.utf8_length(written), len(self.raw))
+        )
+        return np.asarray(matching.fill_null(False))
 
 
 def parse(label: str) -> Label:
@@ -225,22 +227,22 @@ def parse(label: str) -> Label:
     """
     if label and not label.strip(STAR):
         return Any_(label)
-    if found := _BRACKETS.fullmatch(label):
-        opening, low, high, closing = found.groups()
+    if match := _BRACKETS.fullmatch(label):
+        opening, low, high, closing = match.groups()
         return Interval(label, low, high, opening == "[", closing == "]")
-    if found := _COMPARED.fullmatch(label):
-        sign, bound = found.groups()
+    if match := _COMPARED.fullmatch(label):
+        sign, bound = match.groups()
         if sign in ("<", "<=", "≤"):
             return Interval(label, None, bound, closed_high=sign != "<")
         return Interval(label, bound, None, closed_low=sign != ">")
-    if (found := _HYPHENED.fullmatch(label)) and float(found[1]) <= float(found[2]):
-        return Interval(label, found[1], found[2])
+    if (match := _HYPHENED.fullmatch(label)) and float(match[1]) <= float(match[2]):
+        return Interval(label, match[1], match[2])
     if label.startswith("{") and label.endswith("}") and (items := _items(label[1:-1])) is not None:
         return SetOf(label, items)
-    if found := _PREFIX.fullmatch(label):
-        return Mask(label, found[1], "right")
-    if found := _SUFFIX.fullmatch(label):
-        return Mask(label, found[1], "left")
+    if match := _PREFIX.fullmatch(label):
+        return MaskLabel(label, match[1], "right")
+    if match := _SUFFIX.fullmatch(label):
+        return MaskLabel(label, match[1], "left")
     return Exact(label)
 
 
@@ -248,8 +250,8 @@ def _items(inside: str) -> tuple[str, ...] | None:
     """Split the inside of a set label at its plain commas, or give None where it is no set."""
     items, at = [], 0
     while at <= len(inside):
-        found = _ITEM.match(inside, at)
-        end = found.end() if found else at
+        item_match = _ITEM.match(inside, at)
+        end = item_match.end() if item_match else at
         if end < len(inside) and inside[end] != ",":
             return None
         item = inside[at:end]
@@ -261,21 +263,21 @@ def _items(inside: str) -> tuple[str, ...] | None:
 def _among(values: pa.Array, items: Sequence[str]) -> BoolArray:
     """Return for each value whether it is one of the items, numbers and dates whatever way written."""
     values = _decoded(values)
-    kind = kind_of(values.type)
+    kind = value_kind(values.type)
     inside = np.zeros(len(values), np.bool_)
     if kind == "number" and not pa.types.is_decimal(values.type):
-        seen = values.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         for item in items:
             if re.fullmatch(_NUMBER, item):
-                inside |= seen == _number(item)
+                inside |= numbers == _number(item)
     else:
-        wanted = {*items, *(_canonical(item, kind) for item in items)}
-        inside |= np.asarray(pc.is_in(texts(values), value_set=pa.array(sorted(wanted), pa.string())))
+        spellings = {*items, *(_canonical(item, kind) for item in items)}
+        inside |= np.asarray(pc.is_in(texts(values), value_set=pa.array(sorted(spellings), pa.string())))
     inside &= ~np.asarray(values.is_null(nan_is_null=True))
     return inside
 
 
-def _canonical(item: str, kind: Kind) -> str:
+def _canonical(item: str, kind: ValueKind) -> str:
     if kind == "number" and re.fullmatch(_NUMBER, item) and "inf" not in item:
         return text(Decimal(item))
     return _trimmed(item.replace(" ", "T")) if kind == "date" and re.fullmatch(_DATE, item) else item
@@ -283,20 +285,20 @@ def _canonical(item: str, kind: Kind) -> str:
 
 def _compared(values: pa.Array, bound: str) -> np.ndarray[Any, np.dtype[np.int8]] | None:
     """Return the sign of value minus bound, or None where the two cannot be compared; null gives anything."""
-    kind = kind_of(values.type)
-    seen: Any
+    kind = value_kind(values.type)
+    numbers: Any
     limit: Any
     if kind == "number" and re.fullmatch(_NUMBER, bound):
-        seen = values.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
         limit = Decimal(bound) if pa.types.is_decimal(values.type) else _number(bound)
     elif kind == "date" and re.fullmatch(_DATE, bound):
         try:
-            seen, limit = _aligned(values, bound)
+            numbers, limit = _aligned(values, bound)
         except ValueError:
             return None
     else:
         return None
-    return np.asarray(seen > limit, dtype=np.int8) - np.asarray(seen < limit, dtype=np.int8)
+    return np.asarray(numbers > limit, dtype=np.int8) - np.asarray(numbers < limit, dtype=np.int8)
 
 
 def _aligned(values: pa.Array, bound: str) -> tuple[Any, np.datetime64]:
@@ -307,7 +309,7 @@ def _aligned(values: pa.Array, bound: str) -> tuple[Any, np.datetime64]:
         return values.cast(pa.timestamp(values.type.unit)).to_numpy(zero_copy_only=False), np.datetime64(
             universal
         )
-    return moments(values), np.datetime64(bound.removesuffix(zone[0] if zone else ""))
+    return datetimes(values), np.datetime64(bound.removesuffix(zone[0] if zone else ""))
 
 
 def _number(written: str) -> int | float:

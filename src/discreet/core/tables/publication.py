@@ -14,7 +14,13 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray
 from discreet.core.errors import SchemaError
-from discreet.core.tables.encoding import decimal_of_128_bits, number_cleaned, spell, type_name, whole_array
+from discreet.core.tables.encoding import (
+    decimal_of_128_bits,
+    number_cleaned,
+    type_name,
+    value_codes,
+    whole_array,
+)
 from discreet.kernels.ragged import bounds
 
 _PADDING = 64
@@ -48,13 +54,13 @@ def published(column: pa.ChunkedArray | pa.Array, name: str) -> pa.ChunkedArray:
 def dictionary_of_used(column: pa.ChunkedArray | pa.Array, name: str = "") -> pa.DictionaryArray:
     """Encode a dictionary column anew: only values that occur, sorted, or in the declared order where there is one."""
     declared = whole_array(column)
-    values, places = spell(declared, name, judged=False)
-    seen = pc.drop_null(pc.unique(values))
+    values, places = value_codes(declared, name, judged=False)
+    used = pc.drop_null(pc.unique(values))
     if declared.type.ordered:
-        order = pc.index_in(seen, value_set=number_cleaned(declared.dictionary))
-        domain = seen.take(pc.sort_indices(order))
+        order = pc.index_in(used, value_set=number_cleaned(declared.dictionary))
+        domain = used.take(pc.sort_indices(order))
     else:
-        domain = seen.take(pc.sort_indices(seen))
+        domain = used.take(pc.sort_indices(used))
     indices = pc.index_in(values, value_set=domain).take(pa.array(places))
     if domain.type != declared.type.value_type:
         domain = domain.cast(declared.type.value_type)
@@ -156,15 +162,17 @@ def _texts(array: pa.Array) -> pa.Array:
         return array
     valid = _valid(array)
     if data is None:
-        return pa.array([None if not one else "" for one in valid], kind)
-    kept = array.filter(pa.array(valid))
-    kept = kept if kept.offset == 0 else pa.concat_arrays([kept, pa.array([], kind)])
+        return pa.array([None if not is_valid else "" for is_valid in valid], kind)
+    present = array.filter(pa.array(valid))
+    present = present if present.offset == 0 else pa.concat_arrays([present, pa.array([], kind)])
     lengths = np.where(valid, np.diff(ends), 0)
     offsets = bounds(lengths).astype(offset_type)
     from_, to = (
-        (0, 0) if not len(kept) else np.frombuffer(kept.buffers()[1], offset_type)[[0, len(kept)]].tolist()
+        (0, 0)
+        if not len(present)
+        else np.frombuffer(present.buffers()[1], offset_type)[[0, len(present)]].tolist()
     )
-    cells = kept.buffers()[2]
+    cells = present.buffers()[2]
     cells = pa.py_buffer(b"") if cells is None else pa.py_buffer(cells.slice(from_, to - from_).to_pybytes())
     return pa.Array.from_buffers(kind, n, [_validity(valid), pa.py_buffer(offsets), cells], array.null_count)
 
@@ -186,7 +194,7 @@ def _bare(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_fixed_size_list(kind):
         return pa.list_(_bare(kind.value_type), kind.list_size)
     if pa.types.is_struct(kind):
-        return pa.struct([pa.field(one.name, _bare(one.type)) for one in kind.fields])
+        return pa.struct([pa.field(field.name, _bare(field.type)) for field in kind.fields])
     if pa.types.is_large_list(kind):
         return pa.large_list(_bare(kind.value_type))
     if pa.types.is_list(kind):

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.core.adapters import SOURCES, load
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.engine import engine_of
 from discreet.core.errors import InputError
-from discreet.core.tables.admission import refuse_lazy
 from discreet.core.tables.encoding import Codebook
 
 DEALT = "pieces"
@@ -59,7 +58,7 @@ class Pieces:
 
 @dataclass(frozen=True, repr=False)
 class Recoding:
-    """What leaves the building: the columns in order, and how each gets its cells.
+    """What is published: the columns in order, and how each gets its cells.
 
     A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
     by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,
@@ -138,20 +137,13 @@ class Source(Protocol):
 
 
 def source_of(frame: Any) -> Source:
-    """Find the source for a frame: DuckDB relations stay lazy, frames in memory and Polars' are read through Narwhals.
+    """Return the source of a frame, made by the engine that holds its rows.
 
     A source is returned as it is, so that rows once read need not be read again.
     """
     if Source in type(frame).__mro__:
-        known: Source = frame
-        return known
-    from discreet.core.tables.frames import FrameSource
-
-    refuse_lazy(frame)
-    package = type(frame).__module__.split(".")[0].lstrip("_")
-    if package in SOURCES:
-        source: Source = load(SOURCES[package])(frame)
+        source: Source = frame
         return source
     if isinstance(frame, str | bytes) or hasattr(frame, "__fspath__"):
         raise InputError("A Table is made from a frame; read a file with discreet.read(path) first.")
-    return FrameSource.of(frame)
+    return engine_of(frame).source(frame)

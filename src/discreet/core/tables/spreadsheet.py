@@ -7,9 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.adapters import FORMULAS, load
-from discreet.core.tables.admission import in_memory
-from discreet.core.tables.labels import kind_of
+from discreet.core.engine import engine_of
+from discreet.core.tables.labels import value_kind
 
 _SKIPPED = r"[\pZ\p{Cc}\p{Cf}]*"
 """White space and invisible characters at the start, which many readers trim."""
@@ -29,7 +28,7 @@ def defused(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """
     if pa.types.is_dictionary(column.type):
         return defused(column.cast(column.type.value_type)).dictionary_encode()
-    if kind_of(column.type) != "text":
+    if value_kind(column.type) != "text":
         return column
     wide = column.cast(pa.large_string())
     quoted = pc.binary_join_element_wise(
@@ -49,10 +48,11 @@ def defused_text(text: Any) -> Any:
 
 def formula_cells(frame: Any) -> int:
     """Count the cells and column names of a published frame that a spreadsheet would run."""
-    package = type(frame).__module__.split(".")[0].lstrip("_")
-    if package in FORMULAS:
-        return int(load(FORMULAS[package])(frame))
-    names, texts = _texts_of(frame)
+    return engine_of(frame).formula_cells(frame)
+
+
+def formulas_in(names: list[str], texts: pa.Table) -> int:
+    """Count the names and the cells of some columns of text that a spreadsheet would run."""
     return formula_names(pa.array(names, pa.string())) + sum(_count(column) for column in texts.columns)
 
 
@@ -64,23 +64,13 @@ def formula_names(names: pa.Array) -> int:
 def _count(column: pa.ChunkedArray) -> int:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if kind_of(column.type) != "text":
+    if value_kind(column.type) != "text":
         return 0
-    found = pc.value_counts(column.cast(pa.large_string()))
-    return int(pc.sum(found.field("counts").filter(_runs(found.field("values"), FORMULA))).as_py() or 0)
+    counted = pc.value_counts(column.cast(pa.large_string()))
+    return int(pc.sum(counted.field("counts").filter(_runs(counted.field("values"), FORMULA))).as_py() or 0)
 
 
 def _runs(texts: Any, pattern: str) -> Any:
     """Return which texts a spreadsheet would run."""
     formula = pc.match_substring_regex(texts, pattern)
     return pc.fill_null(pc.and_not(formula, pc.match_substring_regex(texts, NUMBER)), False)
-
-
-def _texts_of(frame: Any) -> tuple[list[str], pa.Table]:
-    """Return the names of a frame's columns, and the columns of text."""
-    import narwhals as nw
-
-    eager = in_memory(frame)
-    kinds = (nw.String, nw.Categorical, nw.Enum)
-    texts = [name for name, dtype in eager.schema.items() if isinstance(dtype, kinds)]
-    return list(eager.columns), eager.select(texts).to_arrow()

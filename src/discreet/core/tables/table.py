@@ -1,4 +1,4 @@
-"""Table: a frame, the roles of its columns, and integer codes made once at the door."""
+"""Table: a frame, the roles of its columns, and integer codes made once, when it is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import safely_cast
 from discreet.core.schema import DROPPED, Column, Role, Schema
-from discreet.core.tables.encoding import Codebook, Kind, domain_of, in_order, kind_of, overall
+from discreet.core.tables.encoding import (
+    Codebook,
+    ColumnType,
+    column_type,
+    in_stated_order,
+    overall,
+    sorted_domain,
+)
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
@@ -90,41 +97,45 @@ class Table:
         whose = () if self.schema.person is None else (self.schema.person,)
         return (*self.schema.quasi, *self.schema.sensitive, *whose)
 
+    # Codes. A row's judged values are counted as integer codes; only `_books` and `_row_tuples` read the frame. Where
+    # rows belong to units, hidden columns follow the judged ones: the pairs of units and sensitive values.
+
     @cached_property
     def encoded(self) -> dict[str, Codebook]:
         """The code books of the judged columns, then those of the pairs of units and sensitive values."""
         pairs = {} if self.units is None else self.units.pairs
-        return self._books | {name: found.book(name) for name, found in pairs.items()}
+        return self._books | {name: unit_pairs.book(name) for name, unit_pairs in pairs.items()}
 
     @cached_property
     def tuples(self) -> Tuples:
         """The distinct combinations of the judged columns, with counts; pairs of units and values follow from them."""
         if self.units is None or not self.units.pairs:
-            return self._counted
-        codes = np.column_stack([self._counted.codes, *(found.codes for found in self.units.pairs.values())])
-        return replace(self._counted, codes=codes)
+            return self._row_tuples
+        pairs = [unit_pairs.codes for unit_pairs in self.units.pairs.values()]
+        return replace(self._row_tuples, codes=np.column_stack([self._row_tuples.codes, *pairs]))
 
     @cached_property
     def units(self) -> Units | None:
         """The people, households or sites whose rows they are; None where every row is somebody else's."""
         if self.schema.person is None:
             return None
-        codes, places = self._counted.codes, {name: at for at, name in enumerate(self._books)}
-        sensitive = {name: (codes[:, places[name]], self._books[name]) for name in self.schema.sensitive}
-        whose = codes[:, places[self.schema.person]]
-        return units_of(self.schema.person, whose, sensitive, set(self.source.names))
+        columns = dict(zip(self._books, self._row_tuples.codes.T, strict=True))
+        sensitive = {name: (columns[name], self._books[name]) for name in self.schema.sensitive}
+        return units_of(self.schema.person, columns[self.schema.person], sensitive, set(self.source.names))
 
     @cached_property
     def _books(self) -> dict[str, Codebook]:
         """The code books of the judged columns."""
-        names = self.judged
-        values = self.source.values(names)
-        if any(name not in values or len(values[name]) == 0 for name in names):
+        values = self.source.values(self.judged)
+        if any(name not in values or len(values[name]) == 0 for name in self.judged):
             raise InputError("The table has no rows.")
-        return {name: self._book(name, values[name]) for name in names}
+        return {
+            name: _codebook(name, self.schema[name], values[name], self._types.get(name))
+            for name in self.judged
+        }
 
     @cached_property
-    def _counted(self) -> Tuples:
+    def _row_tuples(self) -> Tuples:
         """The distinct combinations of the judged columns, with counts."""
         return self.source.tuples(list(self._books.values()))
 
@@ -137,9 +148,21 @@ class Table:
         """Count each code of one column in the whole table."""
         return overall(self.codes(name), self.tuples.counts, self.encoded[name].n_codes)
 
+    def sensitive_codes(self) -> dict[str, tuple[CodeArray, IntArray, Hierarchy | None]]:
+        """Return, for each column that is counted in classes, the tuples' codes, the table's counts and the tree.
+
+        Those are the sensitive columns and, where rows belong to units, the units and their pairs with values.
+        """
+        return {
+            name: (self.codes(name), self.overall(name), book.hierarchy)
+            for name, book in list(self.encoded.items())[len(self.schema.quasi) :]
+        }
+
+    # Classes. Tuples lie in ascending order with the quasi-identifiers first, so that a class is a run of tuples.
+
     @cached_property
     def _starts(self) -> IntArray:
-        """Where each class begins in the tuples, which lie in order."""
+        """Where each class begins in the tuples."""
         codes = self.tuples.codes
         begins = np.zeros(len(codes), np.bool_)
         begins[0] = True
@@ -154,17 +177,21 @@ class Table:
         labels = np.repeat(np.arange(self._starts.size, dtype=np.int32), widths)
         return labels, self.tuples.codes[self._starts, : len(self.schema.quasi)].astype(np.int32)
 
-    def part(self, wanted: BoolArray) -> Table:
+    def part(self, chosen: BoolArray) -> Table:
         """Return the table of some of the distinct tuples, for searches; it has their counts, but not the rows."""
         part = copy.copy(self)
         for cached in ("_starts", "classes", "_groups", "_unit_groups", "counted"):
             part.__dict__.pop(cached, None)
-        part.__dict__["tuples"] = Tuples(self.tuples.codes[wanted], self.tuples.counts[wanted])
+        part.__dict__["tuples"] = Tuples(self.tuples.codes[chosen], self.tuples.counts[chosen])
         return part
 
     def groups(self) -> Groups:
         """Return the classes of rows with the same quasi-identifiers."""
         return self._groups
+
+    @cached_property
+    def _groups(self) -> Groups:
+        return self._groups_with(self.schema.sensitive)
 
     def unit_groups(self) -> Groups:
         """Return the classes with what distinguishes units in them, for `Units.counted`; only with units."""
@@ -172,7 +199,7 @@ class Table:
 
     @cached_property
     def _unit_groups(self) -> Groups:
-        return self._counted_groups(list(self.encoded)[len(self.schema.quasi) + len(self.schema.sensitive) :])
+        return self._groups_with(list(self.encoded)[len(self.schema.quasi) + len(self.schema.sensitive) :])
 
     @cached_property
     def counted(self) -> Groups:
@@ -181,44 +208,78 @@ class Table:
             return self.groups()
         return self.units.counted(self.unit_groups(), self.schema.sensitive)
 
-    @cached_property
-    def _groups(self) -> Groups:
-        return self._counted_groups(self.schema.sensitive)
-
-    def _counted_groups(self, names: Sequence[str]) -> Groups:
+    def _groups_with(self, names: Sequence[str]) -> Groups:
+        """Return the classes with the counts of the values of some columns."""
         from discreet.kernels.tables.partition import values_of
 
         low, counts, codes = self._starts, self.tuples.counts, self.tuples.codes
         high = np.append(low[1:], counts.size)
-        books = [self.encoded[name] for name in self.schema.quasi]
         sensitive = {}
-        places = {name: place for place, name in enumerate(self.encoded)}
-        for name in names:
-            number, book = places[name], self.encoded[name]
-            indptr, values, held = values_of(codes, counts, low, high, number, book.n_codes)
-            sensitive[name] = SensitiveCounts(name, indptr, values, held, self.overall(name), book.hierarchy)
+        for column, (name, book) in enumerate(self.encoded.items()):
+            if name in names:
+                indptr, values, value_counts = values_of(codes, counts, low, high, column, book.n_codes)
+                sensitive[name] = SensitiveCounts(
+                    name, indptr, values, value_counts, self.overall(name), book.hierarchy
+                )
+        books = [self.encoded[name] for name in self.schema.quasi]
         classes = codes[low, : len(books)].astype(np.int32)
         return Groups(
             np.add.reduceat(counts, low),
-            sensitive,
+            {name: sensitive[name] for name in names},
             suppressed=_suppressed(classes, books),
             cover=LabelCover(classes, tuple(books)),
         )
 
-    def sensitive_codes(self) -> dict[str, tuple[CodeArray, IntArray, Hierarchy | None]]:
-        """Return, for each column that is counted in classes, the tuples' codes, the table's counts and the tree.
+    # Publication. A `Recoding` says how the rows are published; the engine that holds them does it.
 
-        Those are the sensitive columns and, where rows belong to units, the units and their pairs with values.
-        """
-        return {
-            name: (self.codes(name), self.overall(name), book.hierarchy)
-            for name, book in list(self.encoded.items())[len(self.schema.quasi) :]
+    def recoding(self, **changes: Any) -> Recoding:
+        """Return how the rows are published: identifiers dropped or replaced by pseudonyms, the rest by the changes."""
+        keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
+        by_value, by_piece = changes.pop("by_value", {}), changes.get("by_piece", {})
+        retyped = {
+            name: _true_cells(book)
+            for name, book in self._books.items()
+            if book.retyped and name not in by_piece
         }
+        return Recoding(
+            columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
+            encoded=tuple(self._books.values()),
+            tuples=self._row_tuples,
+            by_value={**retyped, **by_value},
+            pseudonyms={name: key for name, key in keys.items() if key is not None},
+            spreadsheet_safe=self.spreadsheet_safe,
+            **changes,
+        )
 
     def recode(self, recoding: Recoding) -> Any:
         """Publish the rows as a `recoding` of this table says."""
-        self._refuse_formulas(recoding.released_names)
+        if self.spreadsheet_safe:
+            _refuse_formulas(recoding.released_names)
         return self.source.recode(recoding)
+
+    def framed(self, rows: pa.Table) -> Any:
+        """Publish rows made elsewhere, as the kind of frame that came in."""
+        if self.spreadsheet_safe:
+            _refuse_formulas(rows.column_names)
+            rows = pa.Table.from_arrays([defused(column) for column in rows.columns], names=rows.column_names)
+        return self.source.framed(rows)
+
+    def released_rows(self, recoding: Recoding, *, true: Sequence[str], published: Sequence[str] = ()) -> Any:
+        """Return the rows that a recoding publishes, in any order: some columns with their true cells, some published.
+
+        They are private: nothing of them is published.
+        """
+        rows = replace(
+            recoding,
+            columns=(*published, *true),
+            by_value={name: cells for name, cells in recoding.by_value.items() if name in published},
+            by_piece={name: cells for name, cells in recoding.by_piece.items() if name in published},
+            pseudonyms={},
+            renamed={},
+            seed=None,
+            spreadsheet_safe=False,
+        )
+        return self.source.recode(rows)
 
     def recoded_units(self, recoding: Recoding) -> dict[str, IntArray]:
         """Return the number of the unit of each row that `recode` publishes, if units are not published themselves."""
@@ -231,94 +292,53 @@ class Table:
         column = source_of(self.source.recode(units)).columns([whose])[whose]
         return {UNITS: np.asarray(column, np.int64)}
 
-    def kept(self, recoding: Recoding, own: Sequence[str], shown: Sequence[str] = ()) -> Any:
-        """Return the rows that a recoding publishes, in any order: columns with their own cells, beside published ones.
-
-        They are private: nothing of them is published.
-        """
-        rows = replace(
-            recoding,
-            columns=(*shown, *own),
-            by_value={name: cells for name, cells in recoding.by_value.items() if name in shown},
-            by_piece={name: cells for name, cells in recoding.by_piece.items() if name in shown},
-            pseudonyms={},
-            renamed={},
-            seed=None,
-            spreadsheet_safe=False,
-        )
-        return self.source.recode(rows)
-
     def with_units(self, units: IntArray) -> Table:
         """Return the judged columns of the rows with the unit of each row beside them."""
-        taken = set(self.judged)
-        name = "unit"
-        while name in taken:
-            name += "_"
+        unit = "unit"
+        while unit in self.judged:
+            unit += "_"
         columns = self.source.columns(self.judged)
         if any(len(column) != units.size for column in columns.values()):
             raise InputError("There must be one unit for each row.")
-        roles = {one: self.schema[one] for one in self.judged} | {name: Column(Role.PERSON)}
-        return Table(pa.table(columns | {name: pa.array(units)}), roles)
-
-    def recoding(self, **changes: Any) -> Recoding:
-        """Return how the rows are published: identifiers dropped or replaced by pseudonyms, the rest by the changes."""
-        keys = {name: self.schema[name].key for role in DROPPED for name in self.schema.named(role)}
-        by_value, by_piece = changes.pop("by_value", {}), changes.get("by_piece", {})
-        own = {
-            name: _own_cells(book)
-            for name, book in self._books.items()
-            if book.retyped and name not in by_piece
-        }
-        return Recoding(
-            columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
-            encoded=tuple(self._books.values()),
-            tuples=self._counted,
-            by_value={**own, **by_value},
-            pseudonyms={name: key for name, key in keys.items() if key is not None},
-            spreadsheet_safe=self.spreadsheet_safe,
-            **changes,
-        )
-
-    def framed(self, rows: pa.Table) -> Any:
-        """Publish rows made elsewhere, as the kind of frame that came in."""
-        if self.spreadsheet_safe:
-            self._refuse_formulas(rows.column_names)
-            rows = pa.Table.from_arrays([defused(column) for column in rows.columns], names=rows.column_names)
-        return self.source.framed(rows)
-
-    def _refuse_formulas(self, names: Sequence[str]) -> None:
-        """Refuse names of columns that a spreadsheet would run, where none may be published."""
-        if self.spreadsheet_safe and formula_names(pa.array(list(names), pa.string())):
-            raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
-
-    def _book(self, name: str, array: pa.Array) -> Codebook:
-        column = self.schema[name]
-        kind = kind_of(array.type, name)
-        domain = domain_of(array)
-        fitting = safely_cast(domain, self._types[name]) if name in self._types else None
-        retyped = False
-        if fitting is not None and fitting.type != domain.type:
-            domain, retyped = fitting, True
-        if column.hierarchy is not None:
-            tree = column.hierarchy.bind(domain, column=name)
-            return Codebook(name, kind, domain.type, tree.leaves, tree, retyped)
-        if column.ordered is not None:
-            ordered = in_order(domain, column.ordered, name)
-            return Codebook(name, Kind.ORDERED, domain.type, ordered, retyped=retyped)
-        return Codebook(name, kind, domain.type, domain, retyped=retyped)
+        roles = {name: self.schema[name] for name in self.judged} | {unit: Column(Role.PERSON)}
+        return Table(pa.table(columns | {unit: pa.array(units)}), roles)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{name}: {column.role.value}" for name, column in self.schema.items())
         return f"Table({roles})"
 
 
-def _own_cells(book: Codebook) -> Replacement:
+def _codebook(name: str, column: Column, values: pa.Array, type_: pa.DataType | None) -> Codebook:
+    """Return the code book of a column from its values, in another type where all of them fit it."""
+    kind = column_type(values.type, name)
+    domain = sorted_domain(values)
+    converted = None if type_ is None else safely_cast(domain, type_)
+    retyped = converted is not None and bool(converted.type != domain.type)
+    if converted is not None:
+        domain = converted
+    if column.hierarchy is not None:
+        tree = column.hierarchy.bind(domain, column=name)
+        return Codebook(name, kind, domain.type, tree.leaves, tree, retyped)
+    if column.ordered is not None:
+        ordered = in_stated_order(domain, column.ordered, name)
+        return Codebook(name, ColumnType.ORDERED, domain.type, ordered, retyped=retyped)
+    return Codebook(name, kind, domain.type, domain, retyped=retyped)
+
+
+def _true_cells(book: Codebook) -> Replacement:
     """Return the cells of a column whose values are published in another type than the frame has."""
     cells = pa.concat_arrays([pa.nulls(1, book.values.type), book.values])
     return Replacement(np.arange(len(cells), dtype=np.int32), cells)
 
 
+def _refuse_formulas(names: Sequence[str]) -> None:
+    """Refuse names of columns that a spreadsheet would run."""
+    if formula_names(pa.array(list(names), pa.string())):
+        raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
+
+
 def _suppressed(classes: CodeArray, books: list[Codebook]) -> BoolArray:
+    """Return which classes show a star in every column."""
     starred = np.ones(len(classes), np.bool_)
     for number, book in enumerate(books):
         star = 0

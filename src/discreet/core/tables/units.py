@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, IntArray
-from discreet.core.tables.encoding import Codebook, Kind
+from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 if TYPE_CHECKING:
@@ -39,19 +39,19 @@ class UnitPairs:
 
     def book(self, name: str) -> Codebook:
         """Return a code book with as many codes; the pairs have no values of their own."""
-        return Codebook(name, Kind.CATEGORY, pa.null(), pa.nulls(self.value_of.size - 1))
+        return Codebook(name, ColumnType.CATEGORY, pa.null(), pa.nulls(self.value_of.size - 1))
 
     def counted(self, pairs: SensitiveCounts, units: IntArray, n_units: int) -> SensitiveCounts:
         """Return how many units of each class have each value, given how many units there are."""
         from discreet.kernels.tables.grouping import count_values
 
         group = pairs.group.astype(np.int32)
-        found = count_values(
+        counted = count_values(
             group, self.value_of[pairs.values], np.ones(group.size, np.int64), pairs.n_groups, self.n_values
         )
         overall = np.bincount(self.value_of[np.flatnonzero(pairs.overall)], minlength=self.n_values)
         return SensitiveCounts(
-            self.name, *found, overall.astype(np.int64), self.hierarchy, units=units, n_units=n_units
+            self.name, *counted, overall.astype(np.int64), self.hierarchy, units=units, n_units=n_units
         )
 
 
@@ -86,28 +86,28 @@ class Units:
 
 
 def units_of(
-    column: str, units: NDArray[Any], sensitive: Mapping[str, tuple[NDArray[Any], Codebook]], taken: set[str]
+    column: str, units: NDArray[Any], sensitive: Mapping[str, tuple[NDArray[Any], Codebook]], names: set[str]
 ) -> Units:
     """Return the units of coded tuples, given the codes of the units and of each sensitive column."""
     from discreet.kernels.tables.grouping import distinct
 
-    found = {}
+    pairs = {}
     for name, (codes, book) in sensitive.items():
-        first, place, _ = distinct(units.astype(np.int64) * book.n_codes + codes)
-        found[_free_name(name, taken)] = UnitPairs(
+        first, numbers, _ = distinct(units.astype(np.int64) * book.n_codes + codes)
+        pairs[_free_name(name, names)] = UnitPairs(
             name,
-            place.astype(np.int32) + np.int32(1),
+            numbers.astype(np.int32) + np.int32(1),
             np.concatenate([[0], codes[first]]).astype(np.int32),
             book.n_codes,
             book.hierarchy,
         )
-    return Units(column, found)
+    return Units(column, pairs)
 
 
-def _free_name(name: str, taken: set[str]) -> str:
+def _free_name(name: str, names: set[str]) -> str:
     """Return a name that no column has."""
-    made = f"units of {name}"
-    while made in taken:
-        made += "_"
-    taken.add(made)
-    return made
+    free = f"units of {name}"
+    while free in names:
+        free += "_"
+    names.add(free)
+    return free

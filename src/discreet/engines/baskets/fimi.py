@@ -15,10 +15,10 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import sorted_names, spoken
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.baskets.text_rows import count_names, write_rows
+from discreet.engines.baskets.lines import count_names, write_rows
 from discreet.engines.formats import is_packed
-from discreet.engines.scratch import private_folder
-from discreet.engines.text.plain import plain
+from discreet.engines.scratch import scratch_folder
+from discreet.engines.text.utf8 import utf8_copy
 from discreet.kernels import ragged
 
 _SPACES = "[ \\t\\r\\n\\v\\f]"
@@ -43,9 +43,9 @@ def read_spmf(path: Path) -> Baskets:
     """Read SPMF's sequences: whole numbers, -1 after each set of items, -2 at the end of each basket."""
     from discreet.kernels.baskets.fimi import FINE, parse
 
-    folder = private_folder()
+    folder = scratch_folder()
     try:
-        clear = plain(path, None, folder) if is_packed(path) else path
+        clear = utf8_copy(path, None, folder) if is_packed(path) else path
         state, indptr, numbers = parse(_ended(np.memmap(clear, np.uint8, "r")))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -59,8 +59,8 @@ def read_spmf(path: Path) -> Baskets:
         raise InputError(
             f"{path} has lines without one -2, which must end them, or negative items: no SPMF file."
         )
-    kept = ragged.bounds(numbers >= 0)
-    return _of_numbers(kept[np.append(indptr[there], indptr[-1])], numbers[numbers >= 0])
+    n_items_before = ragged.bounds(numbers >= 0)
+    return _of_numbers(n_items_before[np.append(indptr[there], indptr[-1])], numbers[numbers >= 0])
 
 
 def looks_like_spmf(head: str) -> bool:
@@ -70,7 +70,7 @@ def looks_like_spmf(head: str) -> bool:
     return ["-1", "-2"] in ends and all(end in (["-1", "-2"], ["-2"]) for end in ends)
 
 
-def write_fimi(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_fimi(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write one basket per line, its items separated by spaces."""
     names = spoken(baskets.names, form="items of FIMI lines")
     bad = count_names(baskets.names, f"{_SPACES}|^$|\\x00|^\\x{{FEFF}}")
@@ -78,17 +78,19 @@ def write_fimi(baskets: Baskets, path: Path, shown: Path) -> None:
         raise OutputError(
             f"{bad} item names are empty or hold white space, which FIMI lines cannot hold; use another format."
         )
-    write_rows(baskets, [f"{name} " for name in names], close="\n", cut=1, path=path, shown=shown)
+    write_rows(
+        baskets, [f"{name} " for name in names], close="\n", cut=1, path=path, display_path=display_path
+    )
 
 
-def write_spmf(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_spmf(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write SPMF's sequences, every item a set of its own."""
     if not pa.types.is_int64(baskets.names.type) and baskets.n_items:
         raise OutputError("SPMF files hold whole numbers only, and the items are text; use another format.")
     if baskets.n_items and pc.min(baskets.names).as_py() < 0:
         raise OutputError("SPMF files cannot hold negative items; use another format.")
     words = [f"{name} -1 " for name in baskets.names.to_pylist()]
-    write_rows(baskets, words, close="-2\n", cut=0, path=path, shown=shown)
+    write_rows(baskets, words, close="-2\n", cut=0, path=path, display_path=display_path)
 
 
 def _ended(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -115,9 +117,9 @@ def _read_plain(path: Path) -> Baskets:
     """Read what the fast way does not: packed files, byte order marks, text, other line ends."""
     from discreet.kernels.baskets.fimi import FINE, parse
 
-    folder = private_folder()
+    folder = scratch_folder()
     try:
-        clear = plain(path, None, folder)
+        clear = utf8_copy(path, None, folder)
         data = clear.read_bytes()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

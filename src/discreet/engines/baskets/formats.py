@@ -12,12 +12,14 @@ from pathlib import Path
 from discreet.core.errors import InputError, OutputError
 from discreet.engines.baskets.bits import is_bit_file
 from discreet.engines.baskets.fimi import looks_like_spmf
-from discreet.engines.formats import ALL, TABS, ending, opened, separator
+from discreet.engines.formats import ALL, TABS, ending, open_unpacked, separator
 
 FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
 ENDINGS = (".dat", ".bits", ".npz", ".spmf")
 """The endings that only files of baskets have."""
-_TABLES = tuple(one for known in ALL if known.reader != "text" for one in known.endings)
+_TABLES = tuple(
+    suffix for file_format in ALL if file_format.reader != "text" for suffix in file_format.endings
+)
 _SAMPLE = 1 << 16
 _RAGGED = 0.8
 """The largest share of lines with the same length for which lines are read as baskets, not as a table."""
@@ -71,7 +73,7 @@ def format_from_content(path: Path, *, long: bool, delimiter: str | None) -> str
 
 def _head(path: Path) -> str:
     """Return the beginning of a text, up to its last whole line."""
-    with opened(path) as stream:
+    with open_unpacked(path) as stream:
         head: bytes = stream.read(_SAMPLE)
     if len(head) == _SAMPLE and b"\n" in head:
         head = head[: head.rindex(b"\n") + 1]

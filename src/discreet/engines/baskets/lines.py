@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,9 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import WHOLE, sorted_names
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.baskets.text_rows import count_names, write_rows
-from discreet.engines.formats import separator
-from discreet.engines.scratch import private_folder
-from discreet.engines.text.plain import plain
+from discreet.engines.formats import separator, write_bytes
+from discreet.engines.scratch import scratch_folder
+from discreet.engines.text.utf8 import utf8_copy
 from discreet.kernels import ragged
 
 
@@ -28,9 +28,9 @@ def read_lines(path: Path, *, delimiter: str | None = None) -> Baskets:
     Spaces around a cell do not count unless it is quoted. Items are whole numbers where every cell is written as one
     and none is quoted, otherwise text.
     """
-    folder = private_folder()
+    folder = scratch_folder()
     try:
-        text = plain(path, None, folder).read_bytes().decode()
+        text = utf8_copy(path, None, folder).read_bytes().decode()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     delimiter = delimiter or separator(path)
@@ -42,15 +42,15 @@ def read_lines(path: Path, *, delimiter: str | None = None) -> Baskets:
     return baskets if quoted else with_numbers(baskets)
 
 
-def write_lines(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_lines(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write one basket per line, the items that need it in quotes."""
     if count_names(baskets.names, "\\x00"):
         raise OutputError("Some item names hold NUL characters, which text cannot hold; use another format.")
-    delimiter = separator(shown)
+    delimiter = separator(display_path)
     text = pa.types.is_string(baskets.names.type)
     names = baskets.names.cast(pa.string()).to_pylist()
     words = [_spelled(name, delimiter) + delimiter if text else name + delimiter for name in names]
-    write_rows(baskets, words, close="\n", cut=1, path=path, shown=shown)
+    write_rows(baskets, words, close="\n", cut=1, path=path, display_path=display_path)
 
 
 def _unquoted(text: str, delimiter: str) -> tuple[pa.Array, IntArray]:
@@ -71,21 +71,21 @@ def _quoted(text: str, delimiter: str, path: Path) -> tuple[pa.Array, IntArray]:
     )
     flat: list[str] = []
     lengths = []
-    place = before = 0
-    while place < len(text):
-        found = cell.match(text, place)
-        if found is None:
-            line = 1 + len(re.findall("\r\n|\n|\r", text[:place]))
+    position = before = 0
+    while position < len(text):
+        match = cell.match(text, position)
+        if match is None:
+            line = 1 + len(re.findall("\r\n|\n|\r", text[:position]))
             raise InputError(
                 f"{path}, line {line}: a quoted item is never closed, or goes on after its closing quote."
             )
-        within, close, bare, stop = found.groups()
+        within, close, bare, stop = match.groups()
         if within is not None:
             flat.append(within.replace('""', '"'))
         elif bare.strip(_blanks(delimiter)):
             flat.append(bare.strip(_blanks(delimiter)))
-        place = found.end()
-        if (close or stop or "") != delimiter or place == len(text):
+        position = match.end()
+        if (close or stop or "") != delimiter or position == len(text):
             lengths.append(len(flat) - before)
             before = len(flat)
     return pa.array(flat, pa.string()), np.array(lengths, np.int64)
@@ -101,3 +101,24 @@ def _spelled(name: str, delimiter: str) -> str:
 
 def _blanks(delimiter: str) -> str:
     return " \t".replace(delimiter, "")
+
+
+def write_rows(
+    baskets: Baskets, words: Sequence[str], *, close: str, cut: int, path: Path, display_path: Path
+) -> None:
+    """Write a line per basket: the words of its items, less the last ``cut`` bytes, and what closes the line."""
+    from discreet.kernels.baskets.fimi import spell
+
+    spelled = [word.encode() for word in words]
+    ends = np.cumsum([0, *map(len, spelled)])
+    letters = np.frombuffer(b"".join(spelled), np.uint8)
+    closing = np.frombuffer(close.encode(), np.uint8)
+    write_bytes(
+        path, spell(baskets.indptr, baskets.items, ends, letters, closing, cut=cut), display_path=display_path
+    )
+
+
+def count_names(names: pa.Array, pattern: str) -> int:
+    """Count the names in which a pattern is found; numbers are taken as they are written."""
+    matching = pc.match_substring_regex(names.cast(pa.string()), pattern)
+    return int(pc.sum(matching).as_py() or 0)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.grouped import GroupedBaskets, item_counts
+from discreet.core.baskets.grouped import GroupedBaskets, group_item_counts
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.engines.writing import write_frame
@@ -110,7 +110,7 @@ def _grouped(baskets: Baskets, group: Any, counts: pa.Table, values: Any, names:
     if of_group.size and (of_group.min() < 0 or of_group.max() >= n_groups):
         raise InputError("The sensitive counts name a group that has no baskets.")
     order = np.lexsort((values, of_group))
-    sensitive = item_counts(
+    sensitive = group_item_counts(
         of_group[order], values[order], n_held[order], n_groups=n_groups, n_items=len(names)
     )
     return GroupedBaskets(baskets, group.astype(np.int32), sensitive, names)
@@ -148,8 +148,8 @@ def _are_numbers(folder: Path, frame: pa.Table, counts: pa.Table | None) -> bool
     if kind in ("text", "numbers"):
         return bool(kind == "numbers")
     columns = [frame["item"]] if counts is None else [frame["item"], counts["item"]]
-    plain = r"^(0|-?[1-9][0-9]{0,17})$"
-    return all(pc.all(pc.match_substring_regex(one, plain)).as_py() is not False for one in columns)
+    record = r"^(0|-?[1-9][0-9]{0,17})$"
+    return all(pc.all(pc.match_substring_regex(entry, record)).as_py() is not False for entry in columns)
 
 
 def _typed(frame: pa.Table, *, number: bool) -> pa.Table:

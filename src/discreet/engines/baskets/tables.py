@@ -14,12 +14,12 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import spoken
 from discreet.core.errors import InputError, OutputError
-from discreet.engines.baskets.text_rows import count_names
+from discreet.engines.baskets.lines import count_names
 from discreet.engines.files import read
 from discreet.engines.formats import ending, format_named, separator, write_bytes
-from discreet.engines.scratch import private_folder
+from discreet.engines.scratch import scratch_folder
 from discreet.engines.text.dialect import EDGES, sniff
-from discreet.engines.text.plain import plain
+from discreet.engines.text.utf8 import utf8_copy
 from discreet.engines.writing import write_frame
 
 _PARQUET = format_named("parquet").endings
@@ -32,10 +32,12 @@ def read_long(path: Path, *, basket: str, item: str, delimiter: str | None = Non
     """Read a table with a row per entry; in delimited text the columns are taken as they are written."""
     if ending(path) in _TYPED:
         return Baskets.from_long(read(path), basket=basket, item=item)
-    folder = private_folder()
+    folder = scratch_folder()
     try:
         chosen = delimiter or ("\t" if separator(path) == "\t" else None)
-        dialect = sniff(plain(path, None, folder), delimiter=chosen, quote='"', header=True, shown=path)
+        dialect = sniff(
+            utf8_copy(path, None, folder), delimiter=chosen, quote='"', header=True, display_path=path
+        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for name in (basket, item):
@@ -65,10 +67,10 @@ def read_onehot(path: Path, *, delimiter: str | None = None) -> Baskets:
 
     if ending(path) in _TYPED:
         return Baskets.from_onehot(_table(path))
-    folder = private_folder()
+    folder = scratch_folder()
     try:
         table = csv.read_csv(
-            plain(path, None, folder),
+            utf8_copy(path, None, folder),
             parse_options=csv.ParseOptions(delimiter=delimiter or separator(path), newlines_in_values=True),
         )
     except pa.ArrowInvalid:
@@ -80,22 +82,22 @@ def read_onehot(path: Path, *, delimiter: str | None = None) -> Baskets:
     return Baskets.from_onehot(table)
 
 
-def write_onehot(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_onehot(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write a table with a column for each item: of 0 and 1 in delimited text, else of false and true."""
     from pyarrow import csv
 
-    if ending(shown) in _TYPED:
-        if ending(shown) in _JSON:
+    if ending(display_path) in _TYPED:
+        if ending(display_path) in _JSON:
             raise OutputError("One-hot tables are written as CSV, TSV, Parquet or Arrow, not as JSON.")
-        write_frame(baskets.to_onehot(), path, "parquet" if ending(shown) in _PARQUET else "arrow")
+        write_frame(baskets.to_onehot(), path, "parquet" if ending(display_path) in _PARQUET else "arrow")
         return
     if count_names(baskets.names, "\\x00"):
         raise OutputError("Some item names hold NUL characters, which text cannot hold; use another format.")
     table = baskets.to_onehot()
     numbers = pa.table([column.cast(pa.uint8()) for column in table.columns], names=table.column_names)
     sink = pa.BufferOutputStream()
-    csv.write_csv(numbers, sink, csv.WriteOptions(delimiter=separator(shown)))
-    write_bytes(path, sink.getvalue(), shown=shown)
+    csv.write_csv(numbers, sink, csv.WriteOptions(delimiter=separator(display_path)))
+    write_bytes(path, sink.getvalue(), display_path=display_path)
 
 
 def read_sparse(path: Path) -> Baskets:
@@ -114,7 +116,7 @@ def read_sparse(path: Path) -> Baskets:
         raise InputError(f"{path} is no sparse matrix of scipy, or is damaged.") from None
 
 
-def write_sparse(baskets: Baskets, path: Path, shown: Path) -> None:
+def write_sparse(baskets: Baskets, path: Path, display_path: Path) -> None:
     """Write a sparse matrix that scipy can load, with the items' names beside it."""
     sink = pa.BufferOutputStream()
     table = pa.table({"item": baskets.names})

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.tables.encoding import unpublishable
 from discreet.core.tables.publication import publishable
-from discreet.engines.duckdb.connection import identifier, literal
-from discreet.engines.duckdb.queries import run
+from discreet.engines.duckdb.connection import quoted_name, quoted_text
+from discreet.engines.duckdb.queries import is_ours, ours, query
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,8 +24,6 @@ _FLOATS = ("FLOAT", "DOUBLE")
 _UNPUBLISHABLE = ("STRUCT", "MAP", "UNION", "BLOB", "VARIANT", "GEOMETRY")
 _PROBES, _SIMILAR = ("a", "á"), ("A", "a\u0301", "a ")
 """Texts, and others that a collation may take for the same."""
-_OURS: WeakSet[Any] = WeakSet()
-"""Relations of our own connections, where nobody chose a collation."""
 _HOLDS = (
     ("BIGINT", -(2**63), 2**63 - 1),
     ("UBIGINT", 0, 2**64 - 1),
@@ -63,25 +60,19 @@ def inner_names(count: int) -> str:
     return ", ".join(f"c{number}" for number in range(count))
 
 
-def ours(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-    """Note that a relation comes from a connection of ours; return it."""
-    _OURS.add(relation)
-    return relation
-
-
-def normalized(native: duckdb.DuckDBPyRelation) -> Normalized:
+def normalize(native: duckdb.DuckDBPyRelation) -> Normalized:
     """Rename a relation's columns by their places, and clean them."""
     names, types = tuple(native.columns), [str(type_) for type_ in native.types]
     refused = frozenset(name for name, type_ in zip(names, types, strict=True) if is_unpublishable(type_))
-    collated = set() if native in _OURS else _collated(native, types)
+    collated = set() if is_ours(native) else _collated(native, types)
     cells, back = [], []
     for number, (name, type_) in enumerate(zip(names, types, strict=True)):
-        cell, own = _normalized_cell(f"c{number}", type_, collated=number in collated)
+        cell, original_type = _normalized_cell(f"c{number}", type_, collated=number in collated)
         if type_ in _WIDE:
-            cell, own = f"CAST({cell} AS {_narrowest(native, number, name)})", type_
+            cell, original_type = f"CAST({cell} AS {_narrowest(native, number, name)})", type_
         cells.append(f"{cell} AS c{number}")
-        back.append(own)
-    renamed = run(native, f"SELECT {', '.join(cells)} FROM source AS normalized({inner_names(len(names))})")
+        back.append(original_type)
+    renamed = query(native, f"SELECT {', '.join(cells)} FROM source AS normalized({inner_names(len(names))})")
     return Normalized(renamed, names, tuple(back), refused)
 
 
@@ -115,15 +106,15 @@ def _collated(native: duckdb.DuckDBPyRelation, types: Sequence[str]) -> set[int]
     if not texts:
         return set()
     chosen = ", ".join(f"c{number}" for number in texts)
-    same = ", ".join(f"c{number} IN ({', '.join(map(literal, _SIMILAR))})" for number in texts)
-    probes = ", ".join(f"({literal(probe)})" for probe in _PROBES)
+    same = ", ".join(f"c{number} IN ({', '.join(map(quoted_text, _SIMILAR))})" for number in texts)
+    probes = ", ".join(f"({quoted_text(probe)})" for probe in _PROBES)
     sql = (
         f"SELECT {same} FROM (SELECT {chosen} FROM (SELECT * FROM source LIMIT 0) AS probed"
         f"({inner_names(len(types))}) UNION ALL SELECT {', '.join(['probe'] * len(texts))} "
         f"FROM (VALUES {probes}) AS probes(probe))"
     )
-    found = zip(*run(native, sql).fetchall(), strict=True)
-    return {number for number, equal in zip(texts, found, strict=True) if any(equal)}
+    answers = zip(*query(native, sql).fetchall(), strict=True)
+    return {number for number, equal in zip(texts, answers, strict=True) if any(equal)}
 
 
 def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:
@@ -133,7 +124,7 @@ def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:
     column = f"c{number}"
     columns = inner_names(len(native.columns))
     try:
-        ends = run(
+        ends = query(
             native, f"SELECT min({column}), max({column}) FROM source AS ranged({columns})"
         ).fetchall()[0]
     except duckdb.Error as error:
@@ -145,7 +136,7 @@ def _narrowest(native: duckdb.DuckDBPyRelation, number: int, name: str) -> str:
     raise SchemaError(f"Column '{name}' holds whole numbers of more than 38 digits; make it text first.")
 
 
-def framed(
+def as_relation(
     native: duckdb.DuckDBPyRelation, rows: Normalized, table: pa.Table, original_dtypes: Collection[str]
 ) -> duckdb.DuckDBPyRelation:
     """Return a table as a relation of the same connection; columns with cells as they came get their types back."""
@@ -153,11 +144,11 @@ def framed(
     cells = [
         rows.outer(name, f"c{at}") if name in original_dtypes else f"c{at}" for at, name in enumerate(names)
     ]
-    sql = f"SELECT {listed(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
-    relation = run(native, sql, publishable(table))
-    return ours(relation) if native in _OURS else relation
+    sql = f"SELECT {select_list(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
+    relation = query(native, sql, publishable(table))
+    return ours(relation) if is_ours(native) else relation
 
 
-def listed(cells: Sequence[str], names: Sequence[str]) -> str:
+def select_list(cells: Sequence[str], names: Sequence[str]) -> str:
     """Write cells under names for a SELECT."""
-    return ", ".join(f"{cell} AS {identifier(name)}" for cell, name in zip(cells, names, strict=True))
+    return ", ".join(f"{cell} AS {quoted_name(name)}" for cell, name in zip(cells, names, strict=True))

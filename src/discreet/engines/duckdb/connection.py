@@ -5,18 +5,37 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import duckdb
 
+from discreet.core.engine import TextLayout
 from discreet.core.params import require
-from discreet.engines.scratch import private_folder
+from discreet.engines.formats import DateOrder
+from discreet.engines.scratch import scratch_folder
 from discreet.kernels.threads import processors
 
 DEFAULT_MEMORY = "700MB"
 MEMORY_VARIABLE = "DISCREET_MEMORY"
+_ORIGIN = "discreet_origin"
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How a file writes numbers and dates, as far as it is known beforehand."""
+
+    delimiter: str = ","
+    decimal: str | None = None
+    thousands: str | None = None
+    dates: DateOrder | None = None
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How the types of a file were found in its values: by which conventions, and which columns stayed text."""
+
+    conventions: Conventions
+    text: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -47,7 +66,7 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
         config={
             "memory_limit": limit,
             "threads": threads or processors(),
-            "temp_directory": str(private_folder()),
+            "temp_directory": str(scratch_folder()),
             "preserve_insertion_order": True,
             "allocator_background_threads": True,
             "autoinstall_known_extensions": False,
@@ -61,38 +80,55 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
     return connection
 
 
-def identifier(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Quote a column or table name for SQL.
 
-    >>> identifier('the "zip" code')
+    >>> quoted_name('the "zip" code')
     '"the ""zip"" code"'
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(text: str) -> str:
+def quoted_text(text: str) -> str:
     """Quote a text for SQL.
 
-    >>> literal("it's")
+    >>> quoted_text("it's")
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
 
 
-def file_literal(path: os.PathLike[str]) -> str:
+def quoted_file(path: os.PathLike[str]) -> str:
     """Quote a file name for SQL, so that no character of it is taken as a wildcard."""
-    return literal("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))
+    return quoted_text("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))
 
 
-def keep_with(connection: Any, name: str, plain: Mapping[str, Any]) -> None:
-    """Keep plain data with a connection, for the relations that come from it."""
-    connection.execute(f"SET VARIABLE {name} = {literal(json.dumps(plain))}")
+@dataclass(frozen=True)
+class Origin:
+    """What is known about the file that a connection holds: how its text was laid out, and how types were found."""
+
+    layout: TextLayout | None = None
+    inference: Inference | None = None
 
 
-def kept_with(frame: Any, name: str) -> dict[str, Any] | None:
-    """Return what was kept with the connection of a relation; None where nothing was, or for another frame."""
-    if type(frame).__module__.split(".")[0].lstrip("_") != "duckdb":
-        return None
-    ((kept,),) = frame.query("__frame", f"SELECT getvariable('{name}')").fetchall()
-    plain: dict[str, Any] | None = None if kept is None else json.loads(kept)
-    return plain
+def keep_origin(connection: duckdb.DuckDBPyConnection, origin: Origin) -> None:
+    """Keep the origin of the rows with their connection.
+
+    A relation that the user derives from one of ours has nothing in common with it but the connection. So the fields
+    travel as one variable of the connection, and are read back by `origin_of` alone.
+    """
+    connection.execute(f"SET VARIABLE {_ORIGIN} = {quoted_text(json.dumps(asdict(origin)))}")
+
+
+def origin_of(relation: duckdb.DuckDBPyRelation) -> Origin:
+    """Return the origin of a relation's rows, also after selections and filters; an empty one where none is known."""
+    ((fields,),) = relation.query("__frame", f"SELECT getvariable('{_ORIGIN}')").fetchall()
+    if fields is None:
+        return Origin()
+    layout, inference = json.loads(fields).values()
+    return Origin(
+        None if layout is None else TextLayout(**layout),
+        None
+        if inference is None
+        else Inference(Conventions(**inference["conventions"]), tuple(inference["text"])),
+    )

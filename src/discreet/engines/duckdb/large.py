@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.pseudonym import LENGTH
-from discreet.core.tables.encoding import Codebook, cleaned, kind_of
+from discreet.core.tables.encoding import Codebook, cleaned, column_type
 from discreet.core.tables.source import DEALT, Recoding, Replacement, Singletons, Source, Tuples
-from discreet.engines.duckdb.admission import Normalized, framed, listed, normalized
-from discreet.engines.duckdb.queries import batches, in_any_order, run, run_sorted, schema_of
+from discreet.engines.duckdb.admission import Normalized, as_relation, normalize, select_list
+from discreet.engines.duckdb.queries import fetch_batches, in_any_order, query, query_sorted, schema_of
 from discreet.engines.duckdb.spreadsheet import defused_cell
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ class RelationSource(Source):
 
     def __init__(self, native: duckdb.DuckDBPyRelation, rows: Normalized | None = None) -> None:
         self.native = self.rows = native
-        self._normalized = normalized(native) if rows is None else rows
+        self._normalized = normalize(native) if rows is None else rows
         self.names = self._normalized.names
         unsorted = in_any_order(native)
-        self._unsorted = self._normalized.relation if unsorted is native else normalized(unsorted).relation
+        self._unsorted = self._normalized.relation if unsorted is native else normalize(unsorted).relation
         self._values: dict[str, pa.Array] = {}
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
@@ -43,18 +43,20 @@ class RelationSource(Source):
         inner = [self._normalized.inner(name) for name in names]
         listed_ = ", ".join(inner)
         sets = ", ".join(f"({column})" for column in inner)
-        chosen = run(self._unsorted, f"SELECT {listed_} FROM source")
+        chosen = query(self._unsorted, f"SELECT {listed_} FROM source")
         for name, field in zip(names, schema_of(chosen), strict=True):
-            kind_of(field.type, name)
+            column_type(field.type, name)
         sql = f"SELECT {listed_}, grouping({listed_})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
-        found: dict[str, list[pa.Array]] = {name: [] for name in names}
-        for batch in batches(run(self._unsorted, sql)):
+        parts_by_name: dict[str, list[pa.Array]] = {name: [] for name in names}
+        for batch in fetch_batches(query(self._unsorted, sql)):
             absent = batch.column(len(names)).to_numpy()
             for number, name in enumerate(names):
                 here = (absent >> (len(names) - 1 - number)) & 1 == 0
-                found[name].append(batch.column(number).filter(pa.array(here)))
+                parts_by_name[name].append(batch.column(number).filter(pa.array(here)))
         self._values = {
-            name: pc.unique(cleaned(pa.chunked_array(parts), name)) for name, parts in found.items() if parts
+            name: pc.unique(cleaned(pa.chunked_array(parts), name))
+            for name, parts in parts_by_name.items()
+            if parts
         }
         return self._values
 
@@ -63,7 +65,7 @@ class RelationSource(Source):
         relation = self._coded(self._unsorted, dict(enumerate(encoded)), {})
         blocks = _blocks([book.n_codes for book in encoded])
         keys = ", ".join(_packed(block, encoded) for block in blocks)
-        counted = run(relation, f"SELECT {keys}, count(*)::BIGINT FROM source GROUP BY ALL")
+        counted = query(relation, f"SELECT {keys}, count(*)::BIGINT FROM source GROUP BY ALL")
         *packed, counts = _columns(counted, len(blocks) + 1)
         order = np.lexsort(packed[::-1])
         counts = counts[order]
@@ -80,19 +82,19 @@ class RelationSource(Source):
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
         inner = ", ".join(self._normalized.inner(name) for name in names)
-        chosen = run(self._normalized.relation, f"SELECT {inner} FROM source")
-        rows = pa.Table.from_batches(batches(chosen), schema_of(chosen))
+        chosen = query(self._normalized.relation, f"SELECT {inner} FROM source")
+        rows = pa.Table.from_batches(fetch_batches(chosen), schema_of(chosen))
         return {name: cleaned(rows.column(number), name) for number, name in enumerate(names)}
 
     def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         inner = [self._normalized.inner(name) for name in names]
         owners = "count(*)" if unit is None else f"count(DISTINCT {self._normalized.inner(unit)})"
-        known = " OR ".join(f"{column} IS NOT NULL" for column in inner)
-        held = f"WHERE {known} GROUP BY "
+        with_value = " OR ".join(f"{column} IS NOT NULL" for column in inner)
+        held = f"WHERE {with_value} GROUP BY "
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source {held}"
         counts = "coalesce(sum(n) FILTER (WHERE owners <= 1), 0), coalesce(sum(n), 0), count(*)"
-        ((lone, held, different),) = run(
+        ((lone, held, different),) = query(
             self._unsorted, f"SELECT {counts} FROM ({counted}{', '.join(inner)})"
         ).fetchall()
         return Singletons(int(lone), int(held), int(different))
@@ -103,18 +105,18 @@ class RelationSource(Source):
         owners = f"count(DISTINCT {whose}) + count(*) - count({whose})"
         counted = f"SELECT count(*) AS n, {owners} AS owners FROM source GROUP BY {inner}"
         few = f"SELECT coalesce(sum(n) FILTER (WHERE owners < {int(fewest)}), 0) FROM ({counted})"
-        ((rows,),) = run(self._unsorted, few).fetchall()
+        ((rows,),) = query(self._unsorted, few).fetchall()
         return int(rows)
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return framed(self.native, self._normalized, rows, self.names)
+        return as_relation(self.native, self._normalized, rows, self.names)
 
     def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
         """Publish the rows as the recoding says, lazily: codes by small joins, labels by codes."""
         relation = self._normalized.relation
         if recoding.seed is not None:
-            relation = run(relation, "SELECT *, row_number() OVER () AS place FROM source")
+            relation = query(relation, "SELECT *, row_number() OVER () AS place FROM source")
         divided = recoding.dropped is not None and recoding.pieces is not None
         by_piece = bool(recoding.by_piece) or divided
         by_tuple = by_piece or recoding.dropped is not None
@@ -126,16 +128,16 @@ class RelationSource(Source):
             relation = _pieced(relation, recoding)
         elif recoding.dropped is not None:
             relation = _without(relation, recoding.tuples.codes[recoding.dropped])
-        kept = " WHERE NOT dropped" if by_piece and recoding.dropped is not None else ""
+        condition = " WHERE NOT dropped" if by_piece and recoding.dropped is not None else ""
         cells = [self._cell(name, recoding) for name in recoding.columns]
         if recoding.spreadsheet_safe:
-            types = run(relation, f"SELECT {', '.join(cells)} FROM source").types
+            types = query(relation, f"SELECT {', '.join(cells)} FROM source").types
             cells = [defused_cell(cell, str(type_)) for cell, type_ in zip(cells, types, strict=True)]
-        sql = f"SELECT {listed(cells, recoding.released_names)} FROM source{kept}"
+        sql = f"SELECT {select_list(cells, recoding.released_names)} FROM source{condition}"
         if recoding.seed is None:
-            return run(relation, sql)
+            return query(relation, sql)
         digest = f"sha256('{recoding.seed:064x}' || place)"
-        return run_sorted(relation, sql, f"CAST('0x' || {digest}[1:16] AS UBIGINT)")
+        return query_sorted(relation, sql, f"CAST('0x' || {digest}[1:16] AS UBIGINT)")
 
     def _coded(
         self,
@@ -147,11 +149,11 @@ class RelationSource(Source):
         columns: dict[str, pa.Array] = {}
         cells, joins = [], []
         for number, book in books.items():
-            found = self._values[book.name]
-            if found.null_count == 0:
-                found = pa.concat_arrays([found, pa.nulls(1, found.type)])
-            codes = book.encode(found)
-            columns |= {f"value{number}": found, f"code{number}": pa.array(codes)}
+            values = self._values[book.name]
+            if values.null_count == 0:
+                values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+            codes = book.encode(values)
+            columns |= {f"value{number}": values, f"code{number}": pa.array(codes)}
             cells.append(f"of{number}.code{number}")
             if book.name in replacements:
                 replacement = replacements[book.name]
@@ -165,7 +167,7 @@ class RelationSource(Source):
             )
         longest = max(map(len, columns.values()))
         mapping = pa.table({name: _padded(array, longest) for name, array in columns.items()})
-        return run(relation, f"SELECT source.*, {', '.join(cells)} FROM source {' '.join(joins)}", mapping)
+        return query(relation, f"SELECT source.*, {', '.join(cells)} FROM source {' '.join(joins)}", mapping)
 
     def _cell(self, name: str, recoding: Recoding) -> str:
         if name in recoding.by_piece:
@@ -210,7 +212,7 @@ def _packed(block: Sequence[int], encoded: Sequence[Codebook]) -> str:
 def _columns(relation: duckdb.DuckDBPyRelation, count: int) -> list[IntArray]:
     """Fetch columns of whole numbers; batches are let go as soon as they are joined."""
     parts: list[list[IntArray]] = [[] for _ in range(count)]
-    for batch in batches(relation):
+    for batch in fetch_batches(relation):
         for part, column in zip(parts, batch.columns, strict=True):
             part.append(column.to_numpy())
     columns = []
@@ -224,7 +226,7 @@ def _without(relation: duckdb.DuckDBPyRelation, dropped: CodeArray) -> duckdb.Du
     keys = [f"code{number}" for number in range(dropped.shape[1])]
     mapping = pa.table({key: pa.array(dropped[:, number]) for number, key in enumerate(keys)})
     meeting = " AND ".join(f"source.{key} = mapping.{key}" for key in keys)
-    return run(relation, f"SELECT source.* FROM source ANTI JOIN mapping ON {meeting}", mapping)
+    return query(relation, f"SELECT source.* FROM source ANTI JOIN mapping ON {meeting}", mapping)
 
 
 def _pieced(relation: duckdb.DuckDBPyRelation, recoding: Recoding) -> duckdb.DuckDBPyRelation:
@@ -250,11 +252,11 @@ def _pieced(relation: duckdb.DuckDBPyRelation, recoding: Recoding) -> duckdb.Duc
             "" if recoding.seed is None else f" ORDER BY sha256('{recoding.seed:064x}{DEALT}' || place)"
         )
         window = f"PARTITION BY {', '.join(keys)}{by_chance}"
-        relation = run(relation, f"SELECT *, row_number() OVER ({window}) - 1 AS rank FROM source")
+        relation = query(relation, f"SELECT *, row_number() OVER ({window}) - 1 AS rank FROM source")
         meeting += " AND source.rank >= mapping.start AND source.rank < mapping.stop"
     mapping = pa.table(columns)
     chosen = ", ".join(f"mapping.{name}" for name in fresh)
-    return run(relation, f"SELECT source.*, {chosen} FROM source JOIN mapping ON {meeting}", mapping)
+    return query(relation, f"SELECT source.*, {chosen} FROM source JOIN mapping ON {meeting}", mapping)
 
 
 def _hmac(column: str, key: bytes) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+import narwhals as nw
 import pyarrow as pa
 
-from discreet.core.tables.encoding import Codebook
-from discreet.core.tables.frames import FrameSource
-from discreet.core.tables.source import Recoding, Singletons, Source, Tuples
-from discreet.engines.duckdb.admission import Normalized, framed, normalized
+from discreet.core.tables.source import Source
+from discreet.engines.duckdb.admission import Normalized, as_relation, normalize
 from discreet.engines.duckdb.large import RelationSource
-from discreet.engines.duckdb.queries import batches, schema_of
+from discreet.engines.duckdb.queries import fetch_batches, schema_of
+from discreet.engines.frames import FrameSource, refuse_repeated_names
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,50 +24,27 @@ _HELD_BYTES = 256 << 20
 _ESTIMATE = re.compile(r"~([\d,]+) rows?")
 
 
-class HeldSource(Source):
+class HeldSource(FrameSource):
     """Rows of a small relation, in memory."""
 
-    def __init__(self, native: duckdb.DuckDBPyRelation, normalized: Normalized, rows: pa.Table) -> None:
-        self.native = native
-        self.names = normalized.names
-        self._normalized = normalized
+    def __init__(self, native: duckdb.DuckDBPyRelation, normalized_rows: Normalized, rows: pa.Table) -> None:
+        refuse_repeated_names(rows)
+        super().__init__(native, nw.from_native(rows), lazy=False)
         self.rows = rows
-        self._held = FrameSource.of(rows)
+        self._normalized = normalized_rows
 
-    def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Return the distinct values of columns, cleaned."""
-        return self._held.values(names)
-
-    def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
-        """Encode the rows column by column, and count the distinct ones."""
-        return self._held.tuples(encoded)
-
-    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
-        """Return whole columns, cleaned, row by row."""
-        return self._held.columns(names)
-
-    def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
-        """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
-        return self._held.singletons(names, unit)
-
-    def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
-        """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
-        return self._held.small_classes(names, unit, fewest)
-
-    def recode(self, recoding: Recoding) -> duckdb.DuckDBPyRelation:
-        """Publish the rows as the recoding says, as a relation of the same connection."""
-        replaced = {*recoding.by_piece, *recoding.by_value, *recoding.pseudonyms}
-        kept = [name for name in recoding.columns if name not in replaced]
-        return framed(self.native, self._normalized, self._held.recode(recoding), kept)
-
-    def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
+    def framed(
+        self, rows: pa.Table, *, original_dtypes: Collection[str] | None = None
+    ) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
-        return framed(self.native, self._normalized, rows, self.names)
+        return as_relation(
+            self.native, self._normalized, rows, self.names if original_dtypes is None else original_dtypes
+        )
 
 
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
     """Take a relation into memory if it is small, and leave it in the engine otherwise."""
-    rows = normalized(native)
+    rows = normalize(native)
     fetched = _fetched(rows.relation) if _is_small(native) else None
     if fetched is None:
         return RelationSource(native, rows)
@@ -84,7 +61,7 @@ def _fetched(native: duckdb.DuckDBPyRelation) -> pa.Table | None:
     """Fetch the rows, unless they turn out to be many."""
     parts: list[pa.RecordBatch] = []
     n_rows = n_bytes = 0
-    for batch in batches(native):
+    for batch in fetch_batches(native):
         parts.append(batch)
         n_rows += batch.num_rows
         n_bytes += batch.nbytes

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from discreet.core.errors import SchemaError
 from discreet.core.tables.spreadsheet import FORMULA, NUMBER, QUOTED, formula_names
-from discreet.engines.duckdb.connection import identifier, literal
-from discreet.engines.duckdb.queries import in_any_order, run
+from discreet.engines.duckdb.connection import quoted_name, quoted_text
+from discreet.engines.duckdb.queries import in_any_order, query
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,19 +22,19 @@ def defused_cell(cell: str, type_: str) -> str:
     return f"CASE WHEN {_runs(cell, QUOTED)} THEN '''' || {cell} ELSE {cell} END"
 
 
-def defused(frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+def defused_relation(frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     """Return a relation with an apostrophe before every text that a spreadsheet would run; such a name is refused."""
     if formula_names(pa.array(frame.columns, pa.string())):
         raise SchemaError("The name of a column starts as a formula of a spreadsheet does; rename it.")
     cells = [
-        f"{defused_cell(f'c{place}', str(type_))} AS {identifier(name)}"
-        for place, (name, type_) in enumerate(zip(frame.columns, frame.types, strict=True))
+        f"{defused_cell(f'c{number}', str(type_))} AS {quoted_name(name)}"
+        for number, (name, type_) in enumerate(zip(frame.columns, frame.types, strict=True))
     ]
-    columns = ", ".join(f"c{place}" for place in range(len(cells)))
-    return run(frame, f"SELECT {', '.join(cells)} FROM source AS defused({columns})")
+    columns = ", ".join(f"c{number}" for number in range(len(cells)))
+    return query(frame, f"SELECT {', '.join(cells)} FROM source AS defused({columns})")
 
 
-def formula_cells(frame: duckdb.DuckDBPyRelation) -> int:
+def count_formulas(frame: duckdb.DuckDBPyRelation) -> int:
     """Count the cells and column names of a relation that a spreadsheet would run."""
     texts = [
         number
@@ -48,11 +48,11 @@ def formula_cells(frame: duckdb.DuckDBPyRelation) -> int:
     counts = " + ".join(
         f"count(*) FILTER (WHERE {_runs(f'CAST(c{number} AS VARCHAR)', FORMULA)})" for number in texts
     )
-    found = run(in_any_order(frame), f"SELECT {counts} FROM source AS counted({columns})").fetchall()
-    return names + int(found[0][0])
+    totals = query(in_any_order(frame), f"SELECT {counts} FROM source AS counted({columns})").fetchall()
+    return names + int(totals[0][0])
 
 
 def _runs(cell: str, pattern: str) -> str:
     """Write whether a spreadsheet would run a text; the engine reads the same regular expressions as Arrow."""
-    formula = f"regexp_matches({cell}, {literal(pattern)})"
-    return f"({formula} AND NOT regexp_matches({cell}, {literal(NUMBER)}))"
+    formula = f"regexp_matches({cell}, {quoted_text(pattern)})"
+    return f"({formula} AND NOT regexp_matches({cell}, {quoted_text(NUMBER)}))"

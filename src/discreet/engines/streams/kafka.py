@@ -28,7 +28,7 @@ def consumer_of(servers: str, topic: str, group: str, *, settings: Mapping[str, 
         raise MissingExtraError(
             "Reading a Kafka topic needs confluent-kafka: pip install 'discreet[kafka]'."
         ) from None
-    wanted = {
+    required = {
         "bootstrap.servers": servers,
         "group.id": group,
         "enable.auto.commit": "false",
@@ -37,9 +37,9 @@ def consumer_of(servers: str, topic: str, group: str, *, settings: Mapping[str, 
         "log_level": "0",
     }
     with _translated_errors():
-        consumer = Consumer({**(settings or {}), **wanted})
-        found = consumer.list_topics(topic, _LONG).topics.get(topic)
-    if found is None or found.error is not None:
+        consumer = Consumer({**(settings or {}), **required})
+        metadata = consumer.list_topics(topic, _LONG).topics.get(topic)
+    if metadata is None or metadata.error is not None:
         consumer.close()
         raise InputError(f"The Kafka servers have no topic '{topic}' that can be read.")
     return consumer
@@ -85,16 +85,16 @@ class KafkaSource:
         if self._failure is not None:
             raise self._failure
         with _translated_errors():
-            found = self._consumer.consume(limit, _PATIENCE)
-        messages = [message for message in found if not _is_idle(message.error())]
+            received = self._consumer.consume(limit, _PATIENCE)
+        messages = [message for message in received if not _is_idle(message.error())]
         if not messages:
             return empty_batch(len(self._records.columns))
         lines = [message.value() or b"null" for message in messages]
-        batch, taken, self._failure = self._records.read(lines, 1)
-        for message in messages[:taken]:
+        batch, n_read, self._failure = self._records.read(lines, 1)
+        for message in messages[:n_read]:
             self._offsets[message.partition()] = message.offset() + 1
         if self._failure is not None:
-            bad = messages[taken]
+            bad = messages[n_read]
             where = f"Message {bad.offset()} of partition {bad.partition()}"
             self._failure = BadLineError(where + str(self._failure).partition(" of the stream")[2])
             if not len(batch):
@@ -103,8 +103,11 @@ class KafkaSource:
 
     def position(self) -> dict[str, Any]:
         """Return the next offset of each partition."""
-        known = self._saved | self._offsets
-        return {"topic": self._topic, "offsets": {str(partition): known[partition] for partition in known}}
+        offsets = self._saved | self._offsets
+        return {
+            "topic": self._topic,
+            "offsets": {str(partition): offsets[partition] for partition in offsets},
+        }
 
     def commit(self, position: Mapping[str, Any]) -> None:
         """Commit the offsets of the saved state to the servers."""
@@ -138,8 +141,8 @@ class KafkaSource:
         if self.on_leave is not None:
             self.on_leave()
         for mark in partitions:
-            for known in (self._offsets, self._saved, self._marks):
-                known.pop(mark.partition, None)
+            for offsets in (self._offsets, self._saved, self._marks):
+                offsets.pop(mark.partition, None)
 
 
 def _is_idle(error: Any) -> bool:

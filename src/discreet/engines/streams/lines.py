@@ -20,7 +20,7 @@ _CHUNK = 1 << 16
 _LONGEST = 1 << 20
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Where a stream comes from. Nothing is read ahead but what one read returns."""
 
     def next_batch(self, limit: int) -> Batch | None:
@@ -90,9 +90,9 @@ class LineSource:
         lines = self._some(limit)
         if not lines:
             return None
-        batch, taken, self._failure = self._records.read(lines, self._line + 1)
-        self._line += taken
-        self._offset += sum(map(len, lines[:taken]))
+        batch, n_read, self._failure = self._records.read(lines, self._line + 1)
+        self._line += n_read
+        self._offset += sum(map(len, lines[:n_read]))
         if self._failure is not None and not len(batch):
             raise self._failure
         return batch
@@ -129,8 +129,8 @@ class LineSource:
             self._rest = b""
             return
         if b"\n" in chunk:
-            *whole, self._rest = self._rest.split(b"\n")
-            self._lines.extend(line + b"\n" for line in whole)
+            *complete, self._rest = self._rest.split(b"\n")
+            self._lines.extend(line + b"\n" for line in complete)
         if len(self._rest) > _LONGEST:
             raise InputError("A line of the stream is longer than 1 MiB; it holds one record a line.")
 

@@ -158,7 +158,7 @@ class Records:
             raise BadLineError("cannot be read as cells.") from None
         if len(cells) != self._width:
             raise BadLineError(f"has {len(cells)} cells where {self._width} are expected.")
-        return [cells[place] for place in self._places]
+        return [cells[number] for number in self._places]
 
     def _cells(self, line: bytes) -> list[str]:
         text = line.decode()
@@ -169,8 +169,8 @@ class Records:
 
 def _number(cell: Any, name: str) -> float:
     """Read a cell as a finite number that can be squared."""
-    plain = type(cell) in (float, int) or (type(cell) is str and "_" not in cell)
-    if plain:
+    readable = type(cell) in (float, int) or (type(cell) is str and "_" not in cell)
+    if readable:
         try:
             number = float(cell)
         except (ValueError, OverflowError):

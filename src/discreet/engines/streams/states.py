@@ -39,7 +39,7 @@ class StateFile:
 def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
     """Write a state file, all or nothing, and return its path; an old one is replaced."""
     target = Path(path)
-    data = encoded(header, arrays)
+    data = state_to_bytes(header, arrays)
     with atomic_file(target) as temporary:
         temporary.chmod(_MODE)
         temporary.write_bytes(data)
@@ -60,54 +60,54 @@ def read_state(path: str | os.PathLike[str]) -> StateFile:
         data = source.read_bytes()
     except OSError as error:
         raise InputError(f"{source} cannot be read: {reason(error)}.") from None
-    return decoded(data, shown=source)
+    return state_from_bytes(data, display_path=source)
 
 
-def encoded(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
+def state_to_bytes(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
     """Return the bytes of a state file."""
-    plain = {name: np.ascontiguousarray(array, _type(name)) for name, array in arrays.items()}
-    described = dict(header) | {"arrays": {name: list(array.shape) for name, array in plain.items()}}
+    contiguous = {name: np.ascontiguousarray(array, _type(name)) for name, array in arrays.items()}
+    described = dict(header) | {"arrays": {name: list(array.shape) for name, array in contiguous.items()}}
     text = json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
     parts = [
         _MAGIC,
         _number(VERSION),
         _number(len(text)),
         text,
-        *(array.tobytes() for array in plain.values()),
+        *(array.tobytes() for array in contiguous.values()),
     ]
     body = b"".join(parts)
     return body + hashlib.sha256(body).digest()
 
 
 @reads("The state of the stream")
-def decoded(data: bytes, *, shown: Path) -> StateFile:
+def state_from_bytes(data: bytes, *, display_path: Path) -> StateFile:
     """Read the bytes of a state file."""
     start = len(_MAGIC) + 2 * _WORD
     if not data.startswith(_MAGIC):
-        raise InputError(f"{shown} is no state of a stream.")
+        raise InputError(f"{display_path} is no state of a stream.")
     if len(data) < start + _DIGEST:
-        raise InputError(f"{shown} is cut short: the state of a stream is longer.")
+        raise InputError(f"{display_path} is cut short: the state of a stream is longer.")
     version = _read(data, len(_MAGIC))
     if version != VERSION:
         raise InputError(
-            f"{shown} was written in version {version} of the format; this program reads {VERSION}."
+            f"{display_path} was written in version {version} of the format; this program reads {VERSION}."
         )
     body = memoryview(data)[:-_DIGEST]
     if hashlib.sha256(body).digest() != data[-_DIGEST:]:
-        raise InputError(f"{shown} is cut short or was altered: its checksum does not fit.")
+        raise InputError(f"{display_path} is cut short or was altered: its checksum does not fit.")
     try:
-        place = start + _read(data, len(_MAGIC) + _WORD)
-        header: dict[str, Any] = json.loads(bytes(body[start:place]))
+        position = start + _read(data, len(_MAGIC) + _WORD)
+        header: dict[str, Any] = json.loads(bytes(body[start:position]))
         arrays = {}
         for name, shape in header.pop("arrays").items():
             kind = np.dtype(_type(name))
             count = int(np.prod(shape, dtype=np.int64))
             arrays[name] = (
-                np.frombuffer(body, kind, count, place).reshape(shape).astype(kind.newbyteorder("="))
+                np.frombuffer(body, kind, count, position).reshape(shape).astype(kind.newbyteorder("="))
             )
-            place += count * kind.itemsize
+            position += count * kind.itemsize
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise InputError(f"{shown} cannot be read as the state of a stream.") from None
+        raise InputError(f"{display_path} cannot be read as the state of a stream.") from None
     return StateFile(header, arrays)
 
 
@@ -119,5 +119,5 @@ def _number(value: int) -> bytes:
     return value.to_bytes(_WORD, "little")
 
 
-def _read(data: bytes, place: int) -> int:
-    return int.from_bytes(data[place : place + _WORD], "little")
+def _read(data: bytes, position: int) -> int:
+    return int.from_bytes(data[position : position + _WORD], "little")

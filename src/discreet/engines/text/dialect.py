@@ -32,17 +32,23 @@ class Dialect:
 
 
 def sniff(
-    plain: Path, *, delimiter: str | None, quote: str, header: bool, shown: Path, named: Collection[str] = ()
+    utf8_file: Path,
+    *,
+    delimiter: str | None,
+    quote: str,
+    header: bool,
+    display_path: Path,
+    named: Collection[str] = (),
 ) -> Dialect:
     """Find the delimiter, by the share of records as long as the first, and the column names.
 
     Where the caller has named every column, the first line is the header, whatever it looks like.
     """
-    with plain.open("rb") as stream:
+    with utf8_file.open("rb") as stream:
         head = stream.read(_SAMPLE)
     sample = head.decode("utf-8", "ignore")
     delimiter = delimiter or _best_delimiter(sample, quote, cut=len(head) == _SAMPLE)
-    with plain.open(encoding="utf-8", newline="") as lines:
+    with utf8_file.open(encoding="utf-8", newline="") as lines:
         skip = sum(1 for _ in itertools.takewhile(lambda line: not line.strip(EDGES), lines))
         lines.seek(0)
         for _ in range(skip):
@@ -50,25 +56,25 @@ def sniff(
         try:
             first = next(reader(lines, delimiter, quote, strict=False), None)
         except csv.Error:
-            raise InputError(f"{shown} has no readable first line; is a quote never closed?") from None
+            raise InputError(f"{display_path} has no readable first line; is a quote never closed?") from None
     if first is None:
-        raise InputError(f"{shown} is empty.")
+        raise InputError(f"{display_path} is empty.")
     if not header:
         names = tuple(f"column{number}" for number in range(1, len(first) + 1))
     else:
         names = tuple(name.strip(EDGES) for name in first)
-        check_names(names, shown)
+        check_names(names, display_path)
         if not set(names) <= set(named):
-            refuse_data(names, shown)
-            _refuse_repeated(names, sample, delimiter, quote, shown)
+            refuse_data(names, display_path)
+            _refuse_repeated(names, sample, delimiter, quote, display_path)
     return Dialect(delimiter, quote, skip, header, names)
 
 
-def check_names(names: Sequence[str], shown: Path) -> None:
+def check_names(names: Sequence[str], display_path: Path) -> None:
     """Refuse empty and repeated names, by position: a first line may be data."""
     empty = [number for number, name in enumerate(names, 1) if not name]
     if empty:
-        raise InputError(f"{shown}: {_columns(empty)} no name; name every column.")
+        raise InputError(f"{display_path}: {_columns(empty)} no name; name every column.")
     places: dict[str, list[int]] = {}
     for number, name in enumerate(names, 1):
         places.setdefault(name.casefold(), []).append(number)
@@ -76,7 +82,7 @@ def check_names(names: Sequence[str], shown: Path) -> None:
     if repeated:
         where = " and ".join(str(number) for number in repeated[0][:2])
         raise InputError(
-            f"{shown}: columns {where} have the same name but for letter case ({len(repeated)} such"
+            f"{display_path}: columns {where} have the same name but for letter case ({len(repeated)} such"
             f" name{'s' * (len(repeated) > 1)}); rename them, or pass header=False if there is no header.",
             fix={"header": False},
         )
@@ -87,11 +93,11 @@ def _columns(numbers: Sequence[int]) -> str:
     return f"column {listed} has" if len(numbers) == 1 else f"columns {listed} have"
 
 
-def refuse_data(names: Sequence[str], shown: Path) -> None:
+def refuse_data(names: Sequence[str], display_path: Path) -> None:
     """Refuse a first line that holds numbers, unless they count evenly (0, 1, 2 or 2019, 2020, 2021)."""
     if any(len(name) > _LONGEST_NAME for name in names):
         raise InputError(
-            f"{shown}: the first line looks like data, not like column names (one has more than"
+            f"{display_path}: the first line looks like data, not like column names (one has more than"
             f" {_LONGEST_NAME} characters); pass header=False, or name the columns.",
             fix={"header": False},
         )
@@ -103,33 +109,36 @@ def refuse_data(names: Sequence[str], shown: Path) -> None:
         if steps == {1}:
             return
     raise InputError(
-        f"{shown}: the first line looks like data, not like column names ({len(numbers)} of {len(names)} are"
+        f"{display_path}: the first line looks like data, not like column names ({len(numbers)} of {len(names)} are"
         " numbers); pass header=False, or name the columns.",
         fix={"header": False},
     )
 
 
-def _refuse_repeated(names: Sequence[str], sample: str, delimiter: str, quote: str, shown: Path) -> None:
+def _refuse_repeated(
+    names: Sequence[str], sample: str, delimiter: str, quote: str, display_path: Path
+) -> None:
     """Refuse a first line whose cells come again in their own columns, beside other values: it is a record.
 
     A column that holds nothing but its own name or nothing is one of several answers; a line that repeats all names is
     a repeated header.
     """
-    seen: list[set[str]] = [set() for _ in names]
+    values_by_column: list[set[str]] = [set() for _ in names]
     with contextlib.suppress(csv.Error):
         records = reader(io.StringIO(sample, newline=""), delimiter, quote, strict=False)
         for record in itertools.islice((record for record in records if any(record)), 1, None):
             cells = [cell.strip(EDGES) for cell in record]
             if len(cells) == len(names) and tuple(cells) != tuple(names):
-                for values, cell in zip(seen, cells, strict=True):
+                for values, cell in zip(values_by_column, cells, strict=True):
                     values.add(cell)
     again = sum(
-        name in values and len(values - {"", name}) > 0 for name, values in zip(names, seen, strict=True)
+        name in values and len(values - {"", name}) > 0
+        for name, values in zip(names, values_by_column, strict=True)
     )
     if again:
         raise InputError(
-            f"{shown}: the first line looks like data, not like column names ({again} of {len(names)} occur as values"
-            " in their own columns); pass header=False, or name the columns.",
+            f"{display_path}: the first line looks like data, not like column names ({again} of {len(names)} occur"
+            " as values in their own columns); pass header=False, or name the columns.",
             fix={"header": False},
         )
 

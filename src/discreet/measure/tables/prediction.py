@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import IntIn, require
 from discreet.core.release import Release
-from discreet.core.tables.encoding import Codebook, Kind, as_line
+from discreet.core.tables.encoding import Codebook, ColumnType, as_line
 from discreet.core.tables.labels import Any_, Interval, SetOf, parse, texts
 from discreet.core.tables.table import Table
 
@@ -91,7 +91,7 @@ def prediction(data: Table | Release, column: str, *, max_rows: int = 5_000) -> 
     n_test = int(_TEST * chosen.size)
     if n_test == 0 or chosen.size - n_test < 2:
         return Prediction(column, "class", float("nan"), float("nan"), int(chosen.size))
-    number = book.kind is Kind.NUMBER and len(book.values) > MOST_CLASSES
+    number = book.kind is ColumnType.NUMBER and len(book.values) > MOST_CLASSES
     if number:
         line = as_line(book.values)
         target = (line - line.mean())[answers - 1]
@@ -107,7 +107,7 @@ def predictable(table: Table) -> list[str]:
         name
         for name in table.schema.sensitive
         if 2 <= len(table.encoded[name].values) <= MOST_CLASSES
-        or (table.encoded[name].kind is Kind.NUMBER and len(table.encoded[name].values) > 1)
+        or (table.encoded[name].kind is ColumnType.NUMBER and len(table.encoded[name].values) > 1)
     ]
 
 
@@ -138,7 +138,7 @@ def _features(table: Table, name: str, chosen: IntArray) -> FloatArray:
 def _middles(book: Codebook) -> FloatArray:
     """Return the number or the middle of the interval that each code stands for; NaN for anything else."""
     middles = np.full(book.n_codes, np.nan)
-    if book.kind in (Kind.NUMBER, Kind.DATE):
+    if book.kind in (ColumnType.NUMBER, ColumnType.DATE):
         middles[1:] = as_line(book.values)
         return middles
     if not pa.types.is_string(book.values.type):

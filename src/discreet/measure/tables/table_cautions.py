@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.core.engine import engine_of
 from discreet.core.errors import SchemaError
 from discreet.core.figures import Caution
 from discreet.core.hierarchy.knowledge import names_units
@@ -227,7 +228,7 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
                 yield name, words
         elif rows.n_distinct < rows.n_rows and (rows.n_distinct >= fewest or names_units(name)):
             quasi = original.schema.quasi
-            published = source_of(original.kept(recoding, own=[name], shown=quasi))
+            published = source_of(original.released_rows(recoding, true=[name], published=quasi))
             few = published.small_classes(quasi, name, fewest)
             if few > (0 if names_units(name) else BY_CHANCE * rows.n_rows):
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
@@ -238,11 +239,8 @@ def _types(release: Release) -> Iterator[Caution]:
     original, recoding = release.original, release.evidence.recoding
     if not release.evidence.suppressed or original is None or recoding is None:
         return
-    from discreet.engines.text.inference import inference_of
-    from discreet.engines.text.retyping import typed_by_others
-
-    inference = inference_of(original.frame)
-    if inference is None:
+    engine = engine_of(original.frame)
+    if not engine.types_were_found(original.frame):
         return
     names = [
         name
@@ -253,7 +251,8 @@ def _types(release: Release) -> Iterator[Caution]:
     ]
     if not names:
         return
-    columns = typed_by_others(inference, original.frame, original.kept(recoding, own=names), names)
+    rows = original.released_rows(recoding, true=names)
+    columns = engine.typed_by_others(original.frame, rows, names)
     if columns:
         yield Caution(
             "type-of-suppressed",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.baskets.grouped import GroupedBaskets
-from discreet.core.baskets.names import in_order as names_in_order
+from discreet.core.baskets.names import sorted_items as names_in_order
 from discreet.core.baskets.supports import is_count, least_count
 from discreet.core.boundary import public
 from discreet.core.params import OneOf, require

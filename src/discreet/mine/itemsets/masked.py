@@ -74,7 +74,7 @@ def sums_of(counts: IntArray, subsets: NDArray[np.int32], below: IntArray) -> In
 
 
 @dataclass(frozen=True)
-class Estimates:
+class SupportEstimates:
     """Figures of the sets of one level: their sums S_j, the estimated counts and their standard errors."""
 
     sums: IntArray
@@ -91,14 +91,14 @@ class MayBeFrequent:
         self.threshold = threshold
         self.margin = margin
 
-    def nothing(self, n: int) -> Estimates:
+    def nothing(self, n: int) -> SupportEstimates:
         """Return the figures of the empty set, which every basket holds."""
         n_baskets = np.array([float(n)])
-        return Estimates(np.array([[n]]), n_baskets, np.zeros(1), np.ones(1, np.bool_))
+        return SupportEstimates(np.array([[n]]), n_baskets, np.zeros(1), np.ones(1, np.bool_))
 
     def judge(
-        self, counts: IntArray, subsets: NDArray[np.int32], below: Estimates
-    ) -> tuple[IntArray, Estimates]:
+        self, counts: IntArray, subsets: NDArray[np.int32], below: SupportEstimates
+    ) -> tuple[IntArray, SupportEstimates]:
         """Estimate the true counts, and return the rows of the sets that are, or may be, frequent."""
         estimates = combined(self.channel.coefficients(subsets.shape[1]), counts, subsets, below.sums)
         frequent = estimates >= self.threshold
@@ -108,10 +108,10 @@ class MayBeFrequent:
             rows = np.flatnonzero(estimates + self.margin * errors >= self.threshold)
             errors = errors[rows]
         sums = sums_of(counts[rows], subsets[rows], below.sums)
-        return rows, Estimates(sums, estimates[rows], errors, frequent[rows])
+        return rows, SupportEstimates(sums, estimates[rows], errors, frequent[rows])
 
     def _errors(
-        self, estimates: FloatArray, counts: IntArray, subsets: NDArray[np.int32], below: Estimates
+        self, estimates: FloatArray, counts: IntArray, subsets: NDArray[np.int32], below: SupportEstimates
     ) -> FloatArray:
         """Estimate the standard errors, for fixed true baskets.
 
@@ -121,9 +121,9 @@ class MayBeFrequent:
         squares = combined(self.channel.squares(subsets.shape[1]), counts, subsets, below.sums)
         return np.sqrt(np.maximum(squares - estimates, 0.0))
 
-    def joined(self, parts: list[Estimates]) -> Estimates:
+    def joined(self, parts: list[SupportEstimates]) -> SupportEstimates:
         """Put parts of a level together."""
-        return Estimates(
+        return SupportEstimates(
             np.concatenate([part.sums for part in parts]),
             np.concatenate([part.counts for part in parts]),
             np.concatenate([part.errors for part in parts]),
@@ -299,7 +299,7 @@ class MaskedItemsets:
         return float(share_of(self.min_support, n)) * (1 - 2.0**-50)
 
 
-def _found(search: list[Level[Estimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
+def _found(search: list[Level[SupportEstimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
     return FoundMaskedItemsets(
         *together(search),
         len(baskets),

@@ -15,7 +15,7 @@ from discreet.core.params import unknown
 from discreet.core.rng import RandomState, generator
 from discreet.measure.queries.attacks import ATTACKS
 from discreet.measure.queries.target import QueryAttack, QueryTarget
-from discreet.output.audit.auditor import Audit, Auditor, Denied, Plan, Question
+from discreet.output.audit.auditor import AnswerPlan, Audit, Auditor, Denied, Question
 from discreet.output.audit.errors import QueryError
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
@@ -40,15 +40,15 @@ class _Unaudited(Audit):
     def __init__(self, sizes: IntArray) -> None:
         self._sizes, self._space = sizes, RowSpace.over(sizes)
 
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Allow the question."""
         space = self._space
         if question.aggregate == "sum":
             for members in question.sets:
                 space = space.with_set(members, self._sizes)
-        return Plan(question, space)
+        return AnswerPlan(question, space)
 
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Return the truth."""
         self._space = plan.state
         return tuple(truths)
@@ -56,7 +56,7 @@ class _Unaudited(Audit):
     def restore(self, question: Question, released: Sequence[Any] | None) -> None:
         """Take a question of the log over."""
         plan = self.decide(question)
-        assert isinstance(plan, Plan)
+        assert isinstance(plan, AnswerPlan)
         self.answer(plan, released or ())
 
     def disclosed(self) -> int:

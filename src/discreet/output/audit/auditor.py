@@ -89,7 +89,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Plan:
+class AnswerPlan:
     """A question that may be answered: the auditor's next state, and what else the auditor needs to answer it."""
 
     question: Question
@@ -127,11 +127,11 @@ class Audit(ABC):
     """Whether later decisions depend on released answers, which must then be durable as well."""
 
     @abstractmethod
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
 
     @abstractmethod
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Take the plan's state over, and return what is released of the true aggregates of each set."""
 
     @abstractmethod

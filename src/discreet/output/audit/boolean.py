@@ -18,11 +18,11 @@ from discreet.kernels import ragged
 from discreet.output.audit.auditor import (
     NOT_A_RANGE,
     WOULD_DISCLOSE,
+    AnswerPlan,
     Audit,
     Auditor,
     Bound,
     Denied,
-    Plan,
     Question,
     set_key,
 )
@@ -177,7 +177,7 @@ class BooleanAudit(Audit):
         self.state = _State.over(int(self.starts[-1]))
         self.released: dict[bytes, Any] = {}
 
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         [members] = question.sets
         ends = self._range(members)
@@ -185,7 +185,7 @@ class BooleanAudit(Audit):
             return Denied(NOT_A_RANGE)
         first, last = ends
         if first == last or set_key(members, self.sizes) in self.released:
-            return Plan(question, None)
+            return AnswerPlan(question, None)
         state = self.state.with_end(first).with_end(last)
         a, b = state.place(first), state.place(last)
         low, high = -int(state.reach[b, a]), int(state.reach[a, b])
@@ -193,9 +193,9 @@ class BooleanAudit(Audit):
         least, most = max(low, least), min(high, most)
         if low < high and least >= most:
             return Denied(WOULD_DISCLOSE)
-        return Plan(question, _Allowed(state, first, last, least, most, low < least, most < high))
+        return AnswerPlan(question, _Allowed(state, first, last, least, most, low < least, most < high))
 
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Return the count inside the safe interval, and an inequality at or beyond its ends."""
         allowed, [truth], [members] = plan.state, truths, plan.question.sets
         if allowed is None or truth is None:

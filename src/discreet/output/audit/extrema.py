@@ -17,11 +17,11 @@ from discreet.core.params import IntIn, OneOf, require
 from discreet.output.audit.auditor import (
     SMALL_SET,
     WOULD_DISCLOSE,
+    AnswerPlan,
     Audit,
     Auditor,
     Bound,
     Denied,
-    Plan,
     Question,
     set_key,
     split_atoms,
@@ -168,21 +168,21 @@ class ExtremaAudit(Audit):
         self.state = _State(labels, total, np.zeros((0, total.size), np.bool_), ())
         self.answered: set[tuple[str, bytes]] = set()
 
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         [members] = question.sets
         if 0 < self.sizes[members].sum() < self.auditor.minimum_set_size:
             return Denied(SMALL_SET)
         if not self.sizes[members].any() or self._key(question) in self.answered:
-            return Plan(question, None)
+            return AnswerPlan(question, None)
         state = self.state.with_set(members, self.sizes)
         for candidate in self._candidates():
             answers = (*state.answers, self._released(question.aggregate, candidate))
             if self._safe(answers, state) is False:
                 return Denied(WOULD_DISCLOSE)
-        return Plan(question, None)
+        return AnswerPlan(question, None)
 
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Remember and return the true extreme, or the inequality at the end of the bounds."""
         [truth] = truths
         if truth is None:

@@ -14,7 +14,15 @@ from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, IntIn, require
-from discreet.output.audit.auditor import SMALL_SET, WOULD_DISCLOSE, Audit, Auditor, Denied, Plan, Question
+from discreet.output.audit.auditor import (
+    SMALL_SET,
+    WOULD_DISCLOSE,
+    AnswerPlan,
+    Audit,
+    Auditor,
+    Denied,
+    Question,
+)
 from discreet.output.audit.bounds import (
     Domain,
     decimal,
@@ -24,7 +32,7 @@ from discreet.output.audit.bounds import (
     require_step,
 )
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
-from discreet.output.audit.space.region import ROOM, TOLERANCE, Depths, Program, Region, dot, solved
+from discreet.output.audit.space.region import ROOM, TOLERANCE, DepthProgram, Depths, Region, dot, solved
 from discreet.output.audit.space.released_sums import Ends, ReleasedSums
 
 _NARROWEST = 1e-6
@@ -110,15 +118,17 @@ class IntervalAudit(Audit):
         self.auditor, self.sums = auditor, ReleasedSums(domain, sizes)
         self.width = math.ceil(Fraction(str(auditor.width)) / domain.step)
 
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         sums = self.sums
         for members in question.sets:
             if 0 < sums.element_sizes[members].sum() < self.auditor.minimum_set_size:
                 return Denied(SMALL_SET)
-        return Denied(WOULD_DISCLOSE) if sums.withheld(question.sets, self._ends) else Plan(question, None)
+        return (
+            Denied(WOULD_DISCLOSE) if sums.withheld(question.sets, self._ends) else AnswerPlan(question, None)
+        )
 
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Return every sum inside the safe interval, and an inequality at or beyond its ends."""
         return tuple(
             None if truth is None else self.sums.answer(members, truth, self._ends)
@@ -198,7 +208,7 @@ def _keeping(
 
     Between both ends the points may be mixed, so that it is enough to look at the ends themselves.
     """
-    program = Program.of(region, depths)
+    program = DepthProgram.of(region, depths)
     if program is None:
         return None
     corners = []
@@ -227,7 +237,7 @@ def _between(start: tuple[Fraction, Fraction], end: tuple[Fraction, Fraction], t
 
 
 def _pair(
-    region: Region, program: Program, goal: IntArray, vector: IntArray, atom: int, needed: float
+    region: Region, program: DepthProgram, goal: IntArray, vector: IntArray, atom: int, needed: float
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return two points with one sum of the question, in which a record's values lie far apart, by a linear program.
 

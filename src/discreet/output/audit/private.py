@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.params import FloatIn, OneOf, require
-from discreet.output.audit.auditor import BUDGET_SPENT, Audit, Auditor, Denied, Plan, Question, set_key
+from discreet.output.audit.auditor import BUDGET_SPENT, AnswerPlan, Audit, Auditor, Denied, Question, set_key
 from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
@@ -140,14 +140,14 @@ class PrivateAudit(Audit):
         """The privacy budget that remains."""
         return self.auditor.epsilon_of(self.ledger.left)
 
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that the budget covers, or the denial; the state does not change."""
         cost = self._cost(question)
         if cost > self.ledger.left:
             return Denied(BUDGET_SPENT)
-        return Plan(question, cost)
+        return AnswerPlan(question, cost)
 
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Charge the question, draw noise for the sets that have no answer yet, and return the noisy sums."""
         question = plan.question
         epsilon = question.epsilon or 0.0

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any, Literal, cast
 
 from discreet.core.arrays import BoolArray
-from discreet.output.audit.auditor import Answer, Audit, Auditor, Bound, Denied, Plan, Question
+from discreet.output.audit.auditor import Answer, AnswerPlan, Audit, Auditor, Bound, Denied, Question
 from discreet.output.audit.errors import QueryError
-from discreet.output.audit.gate.predicates import Engine, kinds
+from discreet.output.audit.gate.predicates import Selector, kinds
 from discreet.output.audit.gate.statement import Declared, Output, Statement, read_statement
 from discreet.output.audit.holdings import Holdings, Layout, pack_sets, unpack_sets
 from discreet.output.audit.log import Entry, Log, now
@@ -42,7 +42,7 @@ class Session:
         self._audits: dict[str, dict[str, Audit]] = {}
         self._shared: dict[str, Any] = {}
         self._layouts = [holdings.layout]
-        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+        self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
         self._declared = Declared(kinds(holdings.public), tuple(holdings.secret))
 
     def ask(self, sql: str, *, user: str, epsilon: float | None) -> Answer | Denied:
@@ -51,7 +51,7 @@ class Session:
             raise QueryError(f"A user's name has at most {_MOST_USER} characters.")
         query = self._read(sql)
         spent = self._auditor.price(epsilon) if query.aggregates else None
-        plans: dict[str, Plan] = {}
+        plans: dict[str, AnswerPlan] = {}
         denied: Denied | None = None
         for name, aggregate in query.aggregates.items():
             plan = self._audit(user, name).decide(Question(aggregate, query.sets, spent))
@@ -105,7 +105,7 @@ class Session:
         self._holdings = holdings
         self._follow(holdings.layout)
         self._engine.close()
-        self._engine = Engine(holdings.public, holdings.n_elements, timeout=timeout)
+        self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
 
     def close(self) -> None:
         """Close the engine."""
@@ -180,7 +180,7 @@ class Session:
             for name, aggregate in entry.body["aggregates"].items()
         }
 
-    def _settle(self, user: str, name: str, plan: Plan, number: int) -> tuple[Any, ...]:
+    def _settle(self, user: str, name: str, plan: AnswerPlan, number: int) -> tuple[Any, ...]:
         """Look at the truth, and make what is released durable where later decisions depend on it."""
         audit, column = self._audit(user, name), self._holdings.secret[name]
         truths = [column.truth(plan.question.aggregate, members) for members in plan.question.sets]

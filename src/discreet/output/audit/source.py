@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from discreet.core.engine import arrow_table, engine_of
 from discreet.core.errors import InputError, SchemaError
-from discreet.engines.duckdb.connection import connect, identifier, literal
 from discreet.engines.files import read, require_file
 
 _DATABASES = (".duckdb", ".ddb")
@@ -19,16 +19,16 @@ _BLOCK = 1 << 20
 
 def fetch(path: Path, columns: Sequence[str], *, table: str | None = None) -> pa.Table:
     """Return some columns of the data as an Arrow table, in the order of its rows."""
-    import duckdb
+    from discreet.engines.duckdb.databases import reading_errors
 
-    try:
-        relation = _relation(path, table)
-        missing = [name for name in columns if name not in relation.columns]
+    with reading_errors(path):
+        frame = _frame(path, table)
+        engine = engine_of(frame)
+        held = engine.value_types(frame)
+        missing = [name for name in columns if name not in held]
         if missing:
             raise SchemaError(f"{path} has no column {', '.join(repr(name) for name in missing)}.")
-        fetched = relation.project(", ".join(identifier(name) for name in columns)).to_arrow_table()
-    except duckdb.Error as error:
-        raise InputError(f"{path} cannot be read ({type(error).__name__}).") from None
+        fetched = arrow_table(engine.select(frame, columns))
     if not fetched.num_rows:
         raise InputError(f"{path} has columns but no rows.")
     return fetched
@@ -50,33 +50,17 @@ def fingerprint(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _relation(path: Path, table: str | None) -> Any:
+def _frame(path: Path, table: str | None) -> Any:
+    from discreet.engines.duckdb.databases import database_table, parquet_rows
+
     if path.is_dir():
-        names = ", ".join(literal(str(file)) for file in _parquet_files(path))
-        return connect().sql(f"SELECT * FROM read_parquet([{names}], hive_partitioning = false)")  # noqa: S608
+        return parquet_rows(_parquet_files(path))
     if path.suffix.lower() in _DATABASES:
-        return _database_table(path, table)
+        require_file(path)
+        return database_table(path, table)
     if table is not None:
         raise SchemaError("A table is named only where the data is a DuckDB file.")
     return read(path)
-
-
-def _database_table(path: Path, table: str | None) -> Any:
-    require_file(path)
-    connection = connect()
-    connection.execute(f"ATTACH {literal(str(path))} AS held (READ_ONLY)")
-    tables = [
-        str(name)
-        for (name,) in connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'held' AND schema_name = 'main'"
-        ).fetchall()
-    ]
-    if table is None and len(tables) != 1:
-        raise SchemaError(f"{path} has {len(tables)} tables; name one of them.")
-    chosen = table or tables[0]
-    if chosen not in tables:
-        raise SchemaError(f"{path} has no table {chosen!r}.")
-    return connection.sql(f"SELECT * FROM held.main.{identifier(chosen)} ORDER BY rowid")  # noqa: S608
 
 
 def _parquet_files(folder: Path) -> list[Path]:

@@ -16,10 +16,10 @@ from discreet.output.audit.auditor import (
     OVERLAP,
     SMALL_SET,
     WOULD_DISCLOSE,
+    AnswerPlan,
     Audit,
     Auditor,
     Denied,
-    Plan,
     Question,
     set_key,
 )
@@ -152,7 +152,7 @@ class SumAudit(Audit):
         self._denied: set[bytes] = set()
         self._spanned: set[bytes] = set()
 
-    def decide(self, question: Question) -> Plan | Denied:
+    def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         state = self.state
         for members in question.sets:
@@ -175,9 +175,9 @@ class SumAudit(Audit):
             state = self._with(state, grown, members)
         if self.sums is not None and self.sums.withheld(question.sets, safe_answers):
             return Denied(WOULD_DISCLOSE)
-        return Plan(question, state)
+        return AnswerPlan(question, state)
 
-    def answer(self, plan: Plan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
+    def answer(self, plan: AnswerPlan, truths: Sequence[Fraction | None]) -> tuple[Any, ...]:
         """Take the plan's state over, and return the true sums, or inequalities where bounds are known."""
         self.state = plan.state
         if self.sums is None:

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.boundary import public
+from discreet.core.engine import arrow_table
 from discreet.core.errors import OutputError, ParameterError, SchemaError
 from discreet.core.params import InstanceOf, require
-from discreet.core.tables.admission import in_memory
 from discreet.core.verdict import Verdict
 from discreet.engines.files import reason
 from discreet.engines.scratch import try_lock
@@ -151,7 +151,7 @@ class Vault:
 
         chosen = auditor or SumAuditor()
         config = Config.of(sensitive, public, chosen, nulls, pooled)
-        fetched = frame if isinstance(frame, pa.Table) else in_memory(frame).to_arrow()
+        fetched = arrow_table(frame)
         missing = [name for name in config.columns if name not in fetched.column_names]
         if missing:
             raise SchemaError(f"The frame has no column {', '.join(map(repr, missing))}.")

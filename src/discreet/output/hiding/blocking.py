@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.names import in_order
+from discreet.core.baskets.names import sorted_items
 from discreet.core.baskets.sensitive_rules import SensitiveRule
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
@@ -115,7 +115,7 @@ def _marked(problem: Problem, editing: Editing, unknown: BoolArray, names: list[
     marks = [UNKNOWN + names[int(problem.codes[column])] for column in columns]
     column, row = np.nonzero(unknown[columns])
     rows = np.concatenate([certain.rows(), row])
-    ordered, code = in_order(pa.array([*names, *marks], pa.string()))
+    ordered, code = sorted_items(pa.array([*names, *marks], pa.string()))
     items = code[np.concatenate([certain.items, len(names) + column])]
     return Baskets.from_entries(rows, items, ordered, n=len(certain))
 

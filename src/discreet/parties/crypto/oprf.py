@@ -21,7 +21,7 @@ def hash_to_group(data: bytes, *, tag: bytes = b"HashToGroup-" + _CONTEXT) -> by
     return ristretto().from_uniform(hashlib.sha512(first + b"\x01" + suffix).digest())
 
 
-def blind(data: bytes, scalar: bytes) -> bytes:
+def blind_input(data: bytes, scalar: bytes) -> bytes:
     """Return the element that hides the input behind a random scalar."""
     return ristretto().multiply(scalar, hash_to_group(data))
 

@@ -14,14 +14,14 @@ _COIN_BYTES = 48
 """The random bytes of a coefficient: 384 bits for a prime of 257, so that the remainder is uniform up to 2**-127."""
 
 
-def split(
+def split_secret(
     secret: bytes, *, n_shares: int, threshold: int, random_bytes: Callable[[int], bytes]
 ) -> list[bytes]:
     """Return shares of a secret; any ``threshold`` of them determine it and fewer are independent of it.
 
     >>> import os
-    >>> shares = split(b"s" * 32, n_shares=5, threshold=3, random_bytes=os.urandom)
-    >>> combine({0: shares[0], 2: shares[2], 4: shares[4]}, threshold=3) == b"s" * 32
+    >>> shares = split_secret(b"s" * 32, n_shares=5, threshold=3, random_bytes=os.urandom)
+    >>> combine_shares({0: shares[0], 2: shares[2], 4: shares[4]}, threshold=3) == b"s" * 32
     True
     """
     coefficients = [int.from_bytes(secret, "big")]
@@ -29,7 +29,7 @@ def split(
     return [_value(coefficients, index + 1).to_bytes(SHARE_BYTES, "big") for index in range(n_shares)]
 
 
-def combine(shares: Mapping[int, bytes], *, threshold: int) -> bytes:
+def combine_shares(shares: Mapping[int, bytes], *, threshold: int) -> bytes:
     """Return the secret from shares by their places, which start at 0."""
     if len(shares) < threshold:
         raise PartyError(f"{len(shares)} shares are not enough; {threshold} are needed.")

@@ -22,16 +22,16 @@ from discreet.parties.sets.set_intersection import SetIntersection
 from discreet.parties.transcript import FrameShape
 
 
-def normalized(key: Any) -> bytes:
+def normalized_key(key: Any) -> bytes:
     r"""Return the spelling of a key that parties compare, in UTF-8.
 
     Compatible characters become one (NFKC: full-width digits, ligatures, composed accents), letters lose their case
     (case folding: ß becomes ss), runs of white space become one space, and white space at both ends is left out.
     Punctuation, accents and leading zeros count. A whole number is its decimal digits.
 
-    >>> normalized("  Müller,\tAda ") == normalized("MU\u0308LLER, ADA")
+    >>> normalized_key("  Müller,\tAda ") == normalized_key("MU\u0308LLER, ADA")
     True
-    >>> normalized("007"), normalized(7)
+    >>> normalized_key("007"), normalized_key(7)
     (b'007', b'7')
     """
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
@@ -53,7 +53,7 @@ def normalized_keys(keys: Iterable[Any], *, max_people: int) -> dict[bytes, int]
     rows: dict[bytes, int] = {}
     n = 0
     for n, key in enumerate(keys, start=1):
-        rows[normalized(key)] = n - 1
+        rows[normalized_key(key)] = n - 1
     if len(rows) < n:
         raise InputError(
             f"{n - len(rows)} of the {n} keys occur before, once case, spaces and equal characters are left aside; "
@@ -213,8 +213,9 @@ def keys_of(table: pa.Table, key: str, *, max_people: int) -> dict[bytes, int]:
 
 def read_keyed(path: str | os.PathLike[str], key: str) -> pa.Table:
     """Read a table whose key is text as it is written, leading zeros included."""
+    from discreet.core import engine
     from discreet.core.tables.encoding import require_flat
     from discreet.engines.files import read
 
     text = (key,) if key in read(path).columns else ()
-    return require_flat(read(path, text=text).to_arrow_table())
+    return require_flat(engine.arrow_table(read(path, text=text)))

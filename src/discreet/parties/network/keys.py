@@ -81,7 +81,7 @@ def make_keys(
         _write(public, party_entry(name, address, der).encode(), 0o644)
     except OSError as error:
         raise OutputError(f"{private.parent} cannot be written: {os.strerror(error.errno or 0)}.") from None
-    return private, public, fingerprint(der)
+    return private, public, certificate_fingerprint(der)
 
 
 def party_entry(name: str, address: str, der: bytes) -> str:
@@ -90,15 +90,15 @@ def party_entry(name: str, address: str, der: bytes) -> str:
         "[[party]]\n"
         f"name = {json.dumps(name)}\n"
         f"address = {json.dumps(address)}\n"
-        f'fingerprint = "{fingerprint(der)}"\n'
+        f'fingerprint = "{certificate_fingerprint(der)}"\n'
         f'certificate = "{base64.b64encode(der).decode()}"\n\n'
     )
 
 
-def fingerprint(der: bytes) -> str:
+def certificate_fingerprint(der: bytes) -> str:
     """Return the fingerprint of a certificate: SHA-256 in hexadecimal digits.
 
-    >>> fingerprint(b"")[:16]
+    >>> certificate_fingerprint(b"")[:16]
     'sha256:e3b0c4429'
     """
     return "sha256:" + hashlib.sha256(der).hexdigest()
@@ -113,7 +113,7 @@ def decode_certificate(name: str, text: str, pinned: str) -> bytes:
         x509.load_der_x509_certificate(der)
     except (binascii.Error, ValueError):
         raise SessionError(f"The certificate of party '{name}' in the session file cannot be read.") from None
-    if fingerprint(der) != pinned.lower().replace(" ", ""):
+    if certificate_fingerprint(der) != pinned.lower().replace(" ", ""):
         raise SessionError(f"The certificate of party '{name}' does not have the fingerprint beside it.")
     return der
 

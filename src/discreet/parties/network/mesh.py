@@ -24,7 +24,7 @@ from discreet.parties.network.handshake import (
     check_versions,
     exchange_hello,
 )
-from discreet.parties.network.keys import fingerprint
+from discreet.parties.network.keys import certificate_fingerprint
 from discreet.parties.network.session import Member, PartySession
 
 
@@ -50,7 +50,7 @@ def tls_context(session: PartySession, name: str, key: Path, *, server: bool) ->
 def shown_by(transport: Any) -> str:
     """Return the fingerprint of the certificate that the other side of a connection showed."""
     certificate = transport.get_extra_info("ssl_object").getpeercert(True)
-    return fingerprint(certificate or b"")
+    return certificate_fingerprint(certificate or b"")
 
 
 _AGAIN_SECONDS = 0.1

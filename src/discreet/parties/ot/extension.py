@@ -39,7 +39,7 @@ _TAG = 16
 _COLUMNS, _NEXT, _KEY, _TAGS = "ot.columns", "ot.next", "ot.check.key", "ot.check.tags"
 
 
-def setup_frames(sender: str, receiver: str) -> list[FrameShape]:
+def transfer_setup_frames(sender: str, receiver: str) -> list[FrameShape]:
     """Return the frames that set up an extension."""
     return column_frames(sender, receiver, WIDTH)
 
@@ -47,7 +47,7 @@ def setup_frames(sender: str, receiver: str) -> list[FrameShape]:
 def random_frames(sender: str, receiver: str, n: int, *, malicious: bool) -> list[FrameShape]:
     """Return the frames of n random transfers."""
     frames = []
-    for number, (start, stop) in enumerate(batches(n)):
+    for number, (start, stop) in enumerate(transfer_batches(n)):
         if _paused(number):
             frames.append(FrameShape(sender, receiver, _NEXT, 0))
         frames += [
@@ -59,10 +59,10 @@ def random_frames(sender: str, receiver: str, n: int, *, malicious: bool) -> lis
     return frames
 
 
-def batches(n: int, *, blocks: int = 1) -> Iterator[tuple[int, int]]:
+def transfer_batches(n: int, *, blocks: int = 1) -> Iterator[tuple[int, int]]:
     """Return the ranges of transfers that travel together; fewer where each needs several blocks.
 
-    >>> list(batches(3_000_000, blocks=1))
+    >>> list(transfer_batches(3_000_000, blocks=1))
     [(0, 1048576), (1048576, 2097152), (2097152, 3000000)]
     """
     size = max(64, BATCH // blocks // 64 * 64)
@@ -124,7 +124,7 @@ class TransferReceiver(_TransferEnd):
     def random(self, choices: NDArray[np.bool_], *, blocks: int = 1) -> Words:
         """Return for each choice the random message it names, of ``blocks`` · 128 bits."""
         messages = np.empty((choices.size, 2 * blocks), np.uint64)
-        for number, (start, stop) in enumerate(batches(choices.size)):
+        for number, (start, stop) in enumerate(transfer_batches(choices.size)):
             if _paused(number):
                 self.party.recv(self.peer, _NEXT, 0)
             chosen = self._packed(choices[start:stop])
@@ -159,7 +159,7 @@ class TransferSender(_TransferEnd):
     def random(self, n: int, *, blocks: int = 1) -> Words:
         """Return n pairs of random messages of ``blocks`` · 128 bits, of the shape (n, 2, words)."""
         pairs = np.empty((n, 2, 2 * blocks), np.uint64)
-        for number, (start, stop) in enumerate(batches(n)):
+        for number, (start, stop) in enumerate(transfer_batches(n)):
             if _paused(number):
                 self.party.send(self.peer, _NEXT)
             check = partial(require_consistent, self.party, self.peer, self._columns.mask)

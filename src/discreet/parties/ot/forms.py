@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, batches, random_frames
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, transfer_batches
 from discreet.parties.transcript import FrameShape
 
 _CORRECTIONS, _MESSAGES = "ot.corrections", "ot.messages"
@@ -40,7 +40,7 @@ def send_correlated(sender: TransferSender, differences: NDArray[Any]) -> NDArra
     dtype = differences.dtype
     blocks = -(-differences.itemsize * n_words // BLOCK)
     words = np.empty((n, n_words), dtype)
-    for start, stop in batches(n, blocks=blocks):
+    for start, stop in transfer_batches(n, blocks=blocks):
         pairs = sender.random(stop - start, blocks=blocks).view(dtype)[:, :, :n_words]
         words[start:stop] = pairs[:, 0]
         # The receiver with choice 1 holds the second message; plus x₀ − x₁ + d it is x₀ + d.
@@ -57,7 +57,7 @@ def receive_correlated(
     size = np.dtype(dtype).itemsize
     blocks = -(-size * n_words // BLOCK)
     results = np.empty((choices.size, n_words), dtype)
-    for start, stop in batches(choices.size, blocks=blocks):
+    for start, stop in transfer_batches(choices.size, blocks=blocks):
         chosen = choices[start:stop]
         words = receiver.random(chosen, blocks=blocks).view(dtype)[:, :n_words]
         payload = receiver.party.recv(receiver.peer, _CORRECTIONS, words.shape[0] * n_words * size)
@@ -71,7 +71,7 @@ def send_chosen(sender: TransferSender, messages: NDArray[np.uint8]) -> None:
     """Send one message of each pair; the array has the shape (n, 2, bytes)."""
     n, _, size = messages.shape
     blocks = -(-size // BLOCK)
-    for start, stop in batches(n, blocks=blocks):
+    for start, stop in transfer_batches(n, blocks=blocks):
         pads = sender.random(stop - start, blocks=blocks).view(np.uint8)[:, :, :size]
         hidden = np.bitwise_xor(messages[start:stop], pads)
         sender.party.send(sender.peer, _MESSAGES, hidden.reshape(-1).data)
@@ -83,7 +83,7 @@ def receive_chosen(
     """Return the message of each pair that the choice names, of the shape (n, bytes)."""
     blocks = -(-message_bytes // BLOCK)
     messages = np.empty((choices.size, message_bytes), np.uint8)
-    for start, stop in batches(choices.size, blocks=blocks):
+    for start, stop in transfer_batches(choices.size, blocks=blocks):
         chosen = choices[start:stop]
         pads = receiver.random(chosen, blocks=blocks).view(np.uint8)[:, :message_bytes]
         payload = receiver.party.recv(receiver.peer, _MESSAGES, chosen.size * 2 * message_bytes)
@@ -96,7 +96,7 @@ def _frames(
     sender: str, receiver: str, n: int, kind: str, row_bytes: int, blocks: int, *, malicious: bool
 ) -> list[FrameShape]:
     frames = []
-    for start, stop in batches(n, blocks=blocks):
+    for start, stop in transfer_batches(n, blocks=blocks):
         frames += random_frames(sender, receiver, stop - start, malicious=malicious)
         frames.append(FrameShape(sender, receiver, kind, (stop - start) * row_bytes))
     return frames

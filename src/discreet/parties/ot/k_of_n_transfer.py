@@ -12,7 +12,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
 from discreet.parties.crypto.aes import SEED, KeyStream
-from discreet.parties.crypto.oprf import blind, evaluate, evaluate_blinded, finalize
+from discreet.parties.crypto.oprf import blind_input, evaluate, evaluate_blinded, finalize
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, scalar_from
 from discreet.parties.inputs import private_integers
 from discreet.parties.protocol import Party, Protocol
@@ -114,7 +114,7 @@ class KOfNTransfer(Protocol):
         hidden = party.recv(party.peer, _MESSAGES, self.n * size)
         scalars = [scalar_from(party.random(UNIFORM)) for _ in indices]
         inputs = [_indexed(party, index) for index in indices]
-        party.send(party.peer, _BLINDED, b"".join(map(blind, inputs, scalars)))
+        party.send(party.peer, _BLINDED, b"".join(map(blind_input, inputs, scalars)))
         payload = party.recv(party.peer, _EVALUATED, self.k * ELEMENT)
         evaluated = received_elements(payload, self.k, of="k-of-N transfer")
         outputs = map(finalize, inputs, scalars, evaluated)

@@ -13,7 +13,12 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.inputs import private_bits, private_integers
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
+from discreet.parties.ot.extension import (
+    TransferReceiver,
+    TransferSender,
+    random_frames,
+    transfer_setup_frames,
+)
 from discreet.parties.ot.forms import (
     BLOCK,
     chosen_frames,
@@ -96,7 +101,7 @@ class ObliviousTransfer(Protocol):
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""
         sender, receiver = names
-        frames = setup_frames(sender, receiver)
+        frames = transfer_setup_frames(sender, receiver)
         if self.form == "random":
             frames += random_frames(sender, receiver, self.n, malicious=self.malicious)
         elif self.form == "correlated":

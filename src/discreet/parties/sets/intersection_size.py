@@ -13,7 +13,7 @@ from discreet.parties.crypto.oprf import hash_to_group
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, GroupError, ristretto, scalar_from
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
-from discreet.parties.sets.private_sets import TwoSets, padded, parts, shuffled
+from discreet.parties.sets.private_sets import TwoSets, in_random_order, padded, parts
 from discreet.parties.transcript import FrameShape
 
 _FIRST, _SECOND, _BOTH, _SIZE = "psi.first", "psi.second", "psi.both", "psi.size"
@@ -77,7 +77,7 @@ class IntersectionSize(TwoSets):
         coins = KeyStream(party.random(SEED))
         power = scalar_from(party.random(UNIFORM))
         hashes = _hashed(party, list(elements), size, coins)
-        raised = _raised(power, shuffled(hashes, party.random))
+        raised = _raised(power, in_random_order(hashes, party.random))
         return self._count(party, power, raised) if first else self._answer(party, power, raised)
 
     def result_files(self, output: Any) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class IntersectionSize(TwoSets):
 
     def _answer(self, party: Party, power: bytes, raised: list[bytes]) -> int | None:
         both = _raised_received(power, party, _FIRST, self.max_first)
-        _send(party, _BOTH, shuffled(both, party.random))
+        _send(party, _BOTH, in_random_order(both, party.random))
         _send(party, _SECOND, raised)
         if self.output == "first":
             return None

@@ -22,11 +22,11 @@ _AT_ONCE = 1 << 20
 _FAKE = 32
 
 
-def shuffled(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T]:
+def in_random_order(items: Sequence[T], random_bytes: Callable[[int], bytes]) -> list[T]:
     """Return the items in a random order: sorted by keys of 128 random bits.
 
     >>> import os
-    >>> sorted(shuffled([3, 1, 2], os.urandom))
+    >>> sorted(in_random_order([3, 1, 2], os.urandom))
     [1, 2, 3]
     """
     # Two keys are equal with a chance of n²/2**129, so every order has the same chance but for that.
@@ -53,9 +53,9 @@ class SetProtocol(Protocol):
 
     def read_input(self, path: str | os.PathLike[str]) -> Any:
         """Read the set: a file of one column."""
-        from discreet.parties.inputs import texts
+        from discreet.parties.inputs import read_texts
 
-        return texts(path)
+        return read_texts(path)
 
 
 class UnionProtocol(SetProtocol):

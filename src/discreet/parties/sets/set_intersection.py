@@ -23,7 +23,7 @@ from discreet.parties.crypto.aes import SEED, KeyStream
 from discreet.parties.errors import PartyError
 from discreet.parties.ot.base import ReceiverColumns, SenderColumns, column_frames
 from discreet.parties.protocol import Party
-from discreet.parties.sets.private_sets import TwoSets, padded, parts, shuffled
+from discreet.parties.sets.private_sets import TwoSets, in_random_order, padded, parts
 from discreet.parties.transcript import FrameShape
 
 N_PLACES = 3
@@ -141,7 +141,7 @@ class SetIntersection(TwoSets):
 
     def _answered(self, party: Party, elements: list[bytes], sender: TagSender) -> list[bytes] | None:
         coins = KeyStream(party.random(SEED))
-        order = np.array(shuffled(range(self.max_second), party.random))
+        order = np.array(in_random_order(range(self.max_second), party.random))
         for tags in sender.tags(padded(elements, self.max_second, coins)):
             placed = np.empty_like(tags)
             placed[order] = tags

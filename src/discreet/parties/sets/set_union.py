@@ -19,7 +19,7 @@ from discreet.parties.channel import MAX_PAYLOAD
 from discreet.parties.crypto.ristretto import ELEMENT, UNIFORM, received_elements, ristretto, scalar_from
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
-from discreet.parties.sets.private_sets import UnionProtocol, UnitedItems, encoded_items, shuffled
+from discreet.parties.sets.private_sets import UnionProtocol, UnitedItems, encoded_items, in_random_order
 from discreet.parties.transcript import FrameShape
 
 BLOCK = 30
@@ -137,12 +137,12 @@ class SetUnion(UnionProtocol):
         """Return the set of the next party, encrypted by all: each set goes once around."""
         n = len(party.names)
         before, after = party.names[party.index - 1], party.names[(party.index + 1) % n]
-        encrypted = shuffled(_powers(secret, self._filled(party, items)), party.random)
+        encrypted = in_random_order(_powers(secret, self._filled(party, items)), party.random)
         for _ in range(n - 1):
             party.send(after, "encrypted", b"".join(encrypted))
             received = self._receive(party, before, "encrypted", 1)
             # Shuffled again, so that the next party cannot follow an item from one set to the next.
-            encrypted = shuffled(_powers(secret, received), party.random)
+            encrypted = in_random_order(_powers(secret, received), party.random)
         return encrypted
 
     def _merge(self, party: Party, full: list[bytes]) -> list[bytes]:
@@ -159,7 +159,7 @@ class SetUnion(UnionProtocol):
                 merged += self._receive(party, names[origin - 1], "full", 1)
         merged = self._without_repetitions(party, merged)
         if party.index == 1:
-            party.send(names[0], "merged", b"".join(shuffled(merged, party.random)))
+            party.send(names[0], "merged", b"".join(in_random_order(merged, party.random)))
             return []
         merged += self._receive(party, names[1], "merged", (n + 1) // 2)
         return self._without_repetitions(party, merged)
@@ -170,7 +170,7 @@ class SetUnion(UnionProtocol):
         slot = self.max_item_bytes + 2
         if party.index > 0:
             merged = self._receive(party, names[party.index - 1], "decrypted", n)
-        decrypted = shuffled(_powers(inverse, merged), party.random)
+        decrypted = in_random_order(_powers(inverse, merged), party.random)
         if party.index < n - 1:
             party.send(names[party.index + 1], "decrypted", b"".join(decrypted))
             payload = party.recv(names[-1], "union", n * self.max_items * slot)

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.errors import InternalError
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, random_frames, setup_frames
+from discreet.parties.ot.extension import (
+    TransferReceiver,
+    TransferSender,
+    random_frames,
+    transfer_setup_frames,
+)
 from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
 from discreet.parties.transcript import FrameShape
@@ -24,7 +29,7 @@ _CORRECTIONS, _OPENED = "bits.corrections", "bits.opened"
 
 def pair_frames(names: tuple[str, str]) -> list[FrameShape]:
     """Return the frames that set up transfers in both directions."""
-    return setup_frames(*names) + setup_frames(*names[::-1])
+    return transfer_setup_frames(*names) + transfer_setup_frames(*names[::-1])
 
 
 def triple_frames(names: tuple[str, str], n: int) -> list[FrameShape]:

@@ -15,7 +15,12 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.inputs import private_integers
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, batches, setup_frames
+from discreet.parties.ot.extension import (
+    TransferReceiver,
+    TransferSender,
+    transfer_batches,
+    transfer_setup_frames,
+)
 from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party, Protocol
 from discreet.parties.shares.opening import Output, opening_frames, other_share, require_output
@@ -107,7 +112,7 @@ class ScalarProduct(Protocol):
     def frames(self, names: Sequence[str]) -> Iterable[FrameShape]:
         """Return the frames of a complete run."""
         first, second = names
-        frames = setup_frames(first, second)
+        frames = transfer_setup_frames(first, second)
         for start, stop in self._parts():
             frames += correlated_frames(
                 first, second, stop - start, n_words=self.n_first, malicious=self.malicious
@@ -173,7 +178,7 @@ class ScalarProduct(Protocol):
 
     def _parts(self) -> Iterable[tuple[int, int]]:
         """Return the ranges of transfers that are held in memory at once."""
-        return batches(self.n * self.n_second * self.second_bits, blocks=-(-self.n_first // 2))
+        return transfer_batches(self.n * self.n_second * self.second_bits, blocks=-(-self.n_first // 2))
 
     def _places(
         self, start: int, stop: int

@@ -79,7 +79,7 @@ class Thresholds:
             return np.zeros(0, np.int64)
         comparison = _comparison(shares.size, least, largest)
         bits = comparison.share(self._products, comparison.words(self._pair.index, shares))
-        return opened(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
+        return opened_counts(self._pair, self._products.word_products(bits, shares[:, None])[:, 0])
 
     def none_small(
         self, shares: Words, groups: NestedGroups, least: int, *, largest: int
@@ -102,10 +102,10 @@ class Thresholds:
 
     def opened(self, shares: Words) -> NDArray[np.int64]:
         """Return the counts at both parties."""
-        return opened(self._pair, shares)
+        return opened_counts(self._pair, shares)
 
 
-def opened(pair: Party, shares: Words) -> NDArray[np.int64]:
+def opened_counts(pair: Party, shares: Words) -> NDArray[np.int64]:
     """Return, at both of two parties, what their shares stand for."""
     if not shares.size:
         return np.zeros(0, np.int64)

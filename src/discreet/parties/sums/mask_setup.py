@@ -21,7 +21,7 @@ from discreet.parties.crypto.masks import (
     seal,
     unseal,
 )
-from discreet.parties.crypto.shamir import SHARE_BYTES, split
+from discreet.parties.crypto.shamir import SHARE_BYTES, split_secret
 from discreet.parties.errors import LostPartyError, PartyError, PeerLostError
 from discreet.parties.protocol import Party
 
@@ -138,8 +138,8 @@ def _split(halves: list[Half]) -> list[bytes]:
     pieces = [b""] * halves[0].n
     for half in halves:
         coins = {"n_shares": half.n, "threshold": half.threshold}
-        of_key = split(half.masking_secret, random_bytes=half.party.random, **coins)
-        of_mask = split(half.own_mask, random_bytes=half.party.random, **coins)
+        of_key = split_secret(half.masking_secret, random_bytes=half.party.random, **coins)
+        of_mask = split_secret(half.own_mask, random_bytes=half.party.random, **coins)
         pieces = [piece + key + mask for piece, key, mask in zip(pieces, of_key, of_mask, strict=True)]
     return pieces
 
@@ -150,7 +150,7 @@ def _relay(half: Half, sealed: dict[int, bytes], size: int) -> tuple[list[int], 
     bundles = gather(party, party.peers, "shares", (n - 1) * size)
     bundles = {index: bundle for index, bundle in bundles.items() if index in half.keys}
     sharing = sorted([*bundles, party.index])
-    require_enough(half, sharing)
+    require_enough_parties(half, sharing)
     for index in bundles:
         pieces = [
             sealed[index] if other == party.index else _slot(bundles[other], other, index, size)
@@ -171,7 +171,7 @@ def _read_relay(half: Half, size: int) -> tuple[list[int], dict[int, bytes]]:
         raise PartyError(
             f"Party '{half.collector}' relayed shares that do not fit the parties of the session."
         )
-    require_enough(half, sharing)
+    require_enough_parties(half, sharing)
     return sharing, {index: body[at * size : (at + 1) * size] for at, index in enumerate(others)}
 
 
@@ -197,7 +197,7 @@ def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> di
     return arrived
 
 
-def require_enough(half: Half, places: Iterable[int]) -> None:
+def require_enough_parties(half: Half, places: Iterable[int]) -> None:
     """Raise a PartyError unless enough parties remain."""
     remaining = set(places)
     if len(remaining) < half.threshold:

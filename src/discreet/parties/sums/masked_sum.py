@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.parties.channel import Payload
 from discreet.parties.crypto.masks import Words, add_stream, agree, derive, private_key
-from discreet.parties.crypto.shamir import SHARE_BYTES, combine
+from discreet.parties.crypto.shamir import SHARE_BYTES, combine_shares
 from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
 from discreet.parties.sums.mask_setup import (
@@ -21,7 +21,7 @@ from discreet.parties.sums.mask_setup import (
     gather_views,
     key_bytes,
     prepare,
-    require_enough,
+    require_enough_parties,
     require_there,
     sealed_bytes,
     to_mask,
@@ -77,7 +77,7 @@ def masked_frames(
     yield from _sum_frames(names, collector, length, stays, to_all=to_all)
 
 
-def setup_frames(names: tuple[str, ...], collector: str, n_sums: int) -> Iterator[FrameShape]:
+def mask_setup_frames(names: tuple[str, ...], collector: str, n_sums: int) -> Iterator[FrameShape]:
     """Return the frames that set up several sums of which no party drops out."""
     return _setup_frames(names, collector, dict.fromkeys(_ROUNDS, names), n_sums)
 
@@ -137,7 +137,7 @@ def _deliver(half: Half, kind: str, payload: Payload, size: int, among: Iterable
         return {}
     peers = [party.names[index] for index in among if index != party.index]
     arrived = {**gather_views(party, peers, kind, size), party.index: payload}
-    require_enough(half, arrived)
+    require_enough_parties(half, arrived)
     return arrived
 
 
@@ -154,7 +154,7 @@ def _announce(half: Half, sharing: Sequence[int], arrived: Sequence[int]) -> lis
     included, late = from_mask(announced[:size], n), from_mask(announced[size:], n)
     if party.index not in included or not set(included) <= set(sharing):
         raise PartyError(f"Party '{half.collector}' announced survivors that did not take part.")
-    require_enough(half, included)
+    require_enough_parties(half, included)
     for index in set(range(n)) - set(included):
         party.note_lost(party.names[index], late=index in late)
     return included
@@ -189,7 +189,7 @@ def _unmask(
         if index == collector:
             continue
         shares = {x: bytes(piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES]) for x, piece in revealed.items()}
-        secret = combine(shares, threshold=half.threshold)
+        secret = combine_shares(shares, threshold=half.threshold)
         if index in included:
             add_stream(total, secret, sign=-1)
         else:

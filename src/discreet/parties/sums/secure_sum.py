@@ -178,13 +178,13 @@ class SecureSum(Protocol):
             )
         if total is None:
             return Sum(None, included, party.late)
-        values = decode(total, kind=self.kind, fraction_bits=self.fraction_bits)
+        values = decode_words(total, kind=self.kind, fraction_bits=self.fraction_bits)
         return Sum(values, included, party.late)
 
     def checked(self, data: Any, names: Sequence[str], name: str) -> Words:
         """Return the vector as words; refuse one of another length, or with values out of range."""
         del name
-        return encode(
+        return encode_words(
             data, kind=self.kind, length=self.length, n_parties=len(names), fraction_bits=self.fraction_bits
         )
 
@@ -244,10 +244,10 @@ def ring_frames(names: tuple[str, ...], length: int) -> Iterator[FrameShape]:
         yield FrameShape(names[0], receiver, "result", 8 * length)
 
 
-def encode(values: Any, *, kind: str, length: int, n_parties: int, fraction_bits: int) -> Words:
+def encode_words(values: Any, *, kind: str, length: int, n_parties: int, fraction_bits: int) -> Words:
     """Return a vector as words; refuse one of another length, or whose sum over the parties could overflow.
 
-    >>> encode([-1, 2], kind="integer", length=2, n_parties=3, fraction_bits=0)
+    >>> encode_words([-1, 2], kind="integer", length=2, n_parties=3, fraction_bits=0)
     array([18446744073709551615,                    2], dtype=uint64)
     """
     try:
@@ -264,7 +264,7 @@ def encode(values: Any, *, kind: str, length: int, n_parties: int, fraction_bits
     return _integer(array, n_parties)
 
 
-def decode(words: Words, *, kind: str, fraction_bits: int) -> np.ndarray[Any, Any]:
+def decode_words(words: Words, *, kind: str, fraction_bits: int) -> np.ndarray[Any, Any]:
     """Return the sum that words stand for."""
     if kind == "modular":
         return words

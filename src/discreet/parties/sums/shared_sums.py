@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.parties.protocol import Party
-from discreet.parties.shares.thresholds import NestedGroups, ThresholdFrames, Thresholds, Words, opened
+from discreet.parties.shares.thresholds import NestedGroups, ThresholdFrames, Thresholds, Words, opened_counts
 from discreet.parties.sums.sum_rounds import RoundFrames, SumRounds
 from discreet.parties.transcript import FrameShape
 
@@ -84,7 +84,7 @@ class SharedSums:
 
     def opened(self, share: Words) -> NDArray[np.int64]:
         """Return the values of a sum at all parties."""
-        values = share if self._keepers is None else opened(self._keepers, share).view(np.uint64)
+        values = share if self._keepers is None else opened_counts(self._keepers, share).view(np.uint64)
         return self._spread(_OPENED, values, known_to=2).view(np.int64)
 
     def _judge(self) -> Thresholds | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.parties.protocol import Party
 from discreet.parties.sums.mask_setup import Half, prepare
-from discreet.parties.sums.masked_sum import prepared_sum, setup_frames, sum_frames
-from discreet.parties.sums.secure_sum import SecureSum, Sum, decode, encode
+from discreet.parties.sums.masked_sum import mask_setup_frames, prepared_sum, sum_frames
+from discreet.parties.sums.secure_sum import SecureSum, Sum, decode_words, encode_words
 from discreet.parties.transcript import FrameShape
 
 AT_ONCE = 8
@@ -71,7 +71,7 @@ class SumRounds:
         ``required`` are further parties without which this sum is not opened.
         """
         length, n = len(values), len(self._party.names)
-        words = encode(values, kind=kind, length=length, n_parties=n, fraction_bits=fraction_bits)
+        words = encode_words(values, kind=kind, length=length, n_parties=n, fraction_bits=fraction_bits)
         if not self._ready:
             self._set_up()
         total, included = prepared_sum(
@@ -80,7 +80,7 @@ class SumRounds:
         self._required, late = included, self._party.late
         if total is None:
             return Sum(None, included, late)
-        return Sum(decode(total, kind=kind, fraction_bits=fraction_bits), included, late)
+        return Sum(decode_words(total, kind=kind, fraction_bits=fraction_bits), included, late)
 
     def _set_up(self) -> None:
         self._n_setups += 1
@@ -101,6 +101,6 @@ class RoundFrames:
         names, collector = self._names, self._names[0]
         frames: list[FrameShape] = []
         if self._n_sums % self._at_once == 0:
-            frames += setup_frames(names, collector, self._at_once)
+            frames += mask_setup_frames(names, collector, self._at_once)
         self._n_sums += 1
         return [*frames, *sum_frames(names, collector, length, to_all=to_all)]

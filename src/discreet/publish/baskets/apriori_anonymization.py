@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.names import in_order
+from discreet.core.baskets.names import sorted_items
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
@@ -215,7 +215,7 @@ class _Recoding:
         if (self.cut[self.leaves] == self.leaves).all():
             return self.original.keep(self.original.counts > 0)
         nodes, codes = np.unique(self.cut[self.leaves], return_inverse=True)
-        names, rank = in_order(label_of(self.tree, nodes))
+        names, rank = sorted_items(label_of(self.tree, nodes))
         rows = self.original.rows()
         return Baskets.from_entries(rows, rank[codes], names, n=len(self.original))
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import HierarchyError
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, arrange
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy
 from discreet.core.tables.labels import STAR, interval
 
 
@@ -80,7 +80,7 @@ def even_ranges(names: pa.Array, fan_out: int) -> Hierarchy:
             labels += [_range(inside[0], inside[-1])] * len(inside)
         upper.append(labels)
         width *= fan_out
-    return arrange(names, [*upper, [STAR] * len(values)], column="item", ordered=True)
+    return build_hierarchy(names, [*upper, [STAR] * len(values)], column="item", ordered=True)
 
 
 def label_of(tree: ItemTree, nodes: CodeArray) -> pa.Array:

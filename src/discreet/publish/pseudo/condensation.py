@@ -29,7 +29,7 @@ from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Column, Role
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import spell
+from discreet.core.tables.encoding import value_codes
 from discreet.core.tables.table import Table
 from discreet.core.validation import matrix_of, validated
 from discreet.core.vectors import WIDEST, Line, Vectors
@@ -275,7 +275,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Return the class of every row by the label; null is a class as well."""
         if self.label is None:
             return None
-        _, numbers = spell(table.source.columns([self.label])[self.label], self.label)
+        _, numbers = value_codes(table.source.columns([self.label])[self.label], self.label)
         return numbers.astype(np.int64)
 
     def _with_target(self, values: FloatArray, y: Any) -> tuple[FloatArray, IntArray | None]:
@@ -338,7 +338,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 def _refuse_singling_out(table: Table, names: list[str]) -> None:
     """Refuse texts that many rows have for themselves, which are published as they are, and keys."""
     columns = table.source.columns(names)
-    texts = [name for name in names if labels.kind_of(columns[name].type) == "text"]
+    texts = [name for name in names if labels.value_kind(columns[name].type) == "text"]
     for name in texts:
         lone = table.source.singletons([name])
         if lone.n_singletons >= _LONE_TEXTS:

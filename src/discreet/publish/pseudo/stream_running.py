@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
-from discreet.engines.streams.lines import Source
+from discreet.engines.streams.lines import RecordSource
 from discreet.engines.streams.states import keep_private
 from discreet.publish.pseudo.stream_condensation import StreamCondensation
 
@@ -31,7 +31,7 @@ OnBatch = Callable[[StreamProgress], None]
 
 def condense_stream(
     stream: StreamCondensation,
-    source: Source,
+    source: RecordSource,
     *,
     state: str | os.PathLike[str] | None = None,
     snapshot_every: int = 10_000,
@@ -81,7 +81,7 @@ class _Run:
     """A run in progress; ``settled`` while the state holds all records up to the position, and no others."""
 
     def __init__(
-        self, stream: StreamCondensation, source: Source, state: Path | None, snapshot_every: int
+        self, stream: StreamCondensation, source: RecordSource, state: Path | None, snapshot_every: int
     ) -> None:
         self.stream = stream
         self.source = source

@@ -16,7 +16,7 @@ from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.release import Cells, Release
 from discreet.core.rng import RandomState, secret_seed
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import Codebook, Kind, overall
+from discreet.core.tables.encoding import Codebook, ColumnType, overall
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover, described_values, label_costs
 from discreet.core.tables.source import Replacement
@@ -351,7 +351,7 @@ def _label_book(written: list[str | None], name: str) -> tuple[Codebook, CodeArr
     """Return labels as a code book, null first and each once, and the code of each label."""
     distinct = list(dict.fromkeys(label for label in written if label is not None))
     codes: dict[str | None, int] = {label: code for code, label in enumerate(distinct, start=1)}
-    book = Codebook(name, Kind.CATEGORY, pa.string(), pa.array(distinct, pa.string()))
+    book = Codebook(name, ColumnType.CATEGORY, pa.string(), pa.array(distinct, pa.string()))
     return book, np.array([codes.get(label, 0) for label in written], np.int32)
 
 

@@ -16,7 +16,7 @@ from discreet.core.hierarchy.bound import Hierarchy, type_named
 from discreet.core.hierarchy.specs import Cuts, Flat, Intervals, Masked, Rows, spec_from_dict
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.core.schema import DROPPED, Role
-from discreet.core.tables.labels import STAR, interval, kind_of, text
+from discreet.core.tables.labels import STAR, interval, text, value_kind
 from discreet.publish.recipes.dialects import (
     DIALECTS,
     DIGITS,
@@ -132,7 +132,7 @@ class _Column:
 
     def __init__(self, plan: Ansi, name: str, type_: pa.DataType) -> None:
         self.plan, self.name, self.type = plan, name, type_
-        self.kind = kind_of(type_)
+        self.kind = value_kind(type_)
         self.is_float = pa.types.is_floating(type_)
         self.is_discrete = pa.types.is_integer(type_) or pa.types.is_date(type_)
         self.is_integer = pa.types.is_integer(type_)

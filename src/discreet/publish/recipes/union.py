@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import narwhals as nw
 import pyarrow as pa
 
+from discreet.core.engine import arrow_table, engine_of
 from discreet.core.errors import SchemaError
 from discreet.core.release import Release
 from discreet.core.rng import RandomState, generator
 from discreet.core.tables import labels
-from discreet.core.tables.admission import in_memory
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 
@@ -47,19 +46,12 @@ class ReleasedRows:
         return replace(new, data=self._framed(shuffled), evidence=evidence)
 
     def _framed(self, rows: pa.Table) -> Any:
-        native = self.table.frame
-        if type(native).__module__.split(".")[0].lstrip("_") == "duckdb":
-            import duckdb
-
-            return duckdb.connect().from_arrow(rows)
-        frame = nw.from_native(native)
-        framed = nw.from_arrow(rows, backend=frame.implementation)
-        return framed.lazy().to_native() if isinstance(frame, nw.LazyFrame) else framed.to_native()
+        return engine_of(self.table.frame).framed(rows, like=self.table.frame)
 
 
 def as_arrow(frame: Any) -> pa.Table:
     """Return a released frame, of whatever kind, as an Arrow table."""
-    return in_memory(frame).to_arrow().replace_schema_metadata(None)
+    return arrow_table(frame).replace_schema_metadata(None)
 
 
 def _typed(column: pa.ChunkedArray, type_: pa.DataType, name: str) -> pa.ChunkedArray:

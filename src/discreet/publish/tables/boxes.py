@@ -16,7 +16,7 @@ from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.precision import decimals_of, rounded
 from discreet.core.release import Cells
 from discreet.core.tables import labels
-from discreet.core.tables.encoding import Codebook, Kind, as_line
+from discreet.core.tables.encoding import Codebook, ColumnType, as_line
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.kernels.ragged import bounds
 
@@ -58,7 +58,7 @@ class Box:
 
 
 def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, IntArray]) -> dict[str, Box]:
-    """Describe each segment by the tightest label of each column: a value, an interval, a set or a tree's node.
+    """Return the tightest label of each segment in each column: a value, an interval, a set or a tree's node.
 
     ``overall`` counts each code of a column in the whole table.
     """
@@ -68,7 +68,7 @@ def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, I
     described: dict[str, Box] = {}
     for column, book in enumerate(books):
         counts = overall[book.name]
-        if book.kind is Kind.CATEGORY and book.hierarchy is None:
+        if book.kind is ColumnType.CATEGORY and book.hierarchy is None:
             described[book.name] = _sets(book, column, segments, counts)
             continue
         ends, index = np.unique(
@@ -93,7 +93,7 @@ def means(book: Codebook, column: int, segments: Segments) -> pa.Array:
     center = np.nanmean(line) if np.isfinite(line).any() else 0.0
     of_rows = (line - center)[segments.codes[:, column]] * segments.weights
     mean = center + np.add.reduceat(of_rows, segments.low) / segments.sizes
-    if book.kind is not Kind.DATE:
+    if book.kind is not ColumnType.DATE:
         decimals = decimals_of(line.astype(np.float32) if pa.types.is_float32(book.type) else line)
         return pa.array(
             rounded(mean, None if decimals is None else max(decimals, 1)), pa.float64(), from_pandas=True
@@ -177,7 +177,7 @@ def _range(book: Codebook, values: list[object], low: int, high: int) -> str | N
         return None if low == 0 else labels.text(values[low])
     if low == 0:
         return labels.STAR
-    if book.kind is Kind.ORDERED:
+    if book.kind is ColumnType.ORDERED:
         too_wide = high - low + 1 == book.n_codes - 1 or high - low >= LARGEST_SET
         return (
             labels.STAR

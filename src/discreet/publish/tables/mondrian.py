@@ -14,7 +14,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import BOOL, BY_COLUMN, Constraints, OneOf
 from discreet.core.rng import generator
-from discreet.core.tables.encoding import Codebook, Kind
+from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
@@ -246,7 +246,7 @@ class Mondrian(TablePublisher):
 
 
 def _has_mean(book: Codebook) -> bool:
-    return book.kind in (Kind.NUMBER, Kind.DATE) and book.hierarchy is None
+    return book.kind in (ColumnType.NUMBER, ColumnType.DATE) and book.hierarchy is None
 
 
 def _quasi_books(table: Table) -> list[Codebook]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -12,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import BoolArray
+from discreet.core.errors import InputError
 from discreet.output.audit.errors import QueryError
 from discreet.output.audit.gate.columns import PublicColumn
 
-_MEMORY, _THREADS = "512MB", 1
 _MOST_DIGITS = 19
 
 
@@ -115,36 +114,21 @@ def _number(text: str, *, negative: bool) -> int | float:
     return -number if negative else number
 
 
-class Engine:
-    """DuckDB over the elements, with the public columns alone: no file, no network, no setting can be reached."""
+class Selector:
+    """An engine over the elements, with the public columns alone: no file, no network, no setting can be reached."""
 
     def __init__(self, columns: Sequence[PublicColumn], n_elements: int, *, timeout: float) -> None:
-        import duckdb
         import pyarrow as pa
 
-        self.timeout = timeout
+        from discreet.engines.duckdb.databases import LockedTable
+
         self.n_elements = n_elements
         self._names = {column.name: f"c{place}" for place, column in enumerate(columns)}
-        self._connection = duckdb.connect(
-            ":memory:",
-            config={
-                "memory_limit": _MEMORY,
-                "threads": _THREADS,
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,
-                "allow_community_extensions": False,
-                "temp_directory": "",
-            },
-        )
         arrays = {"e": pa.array(np.arange(n_elements))}
         for column in columns:
             values = pa.array(column.values, column.type)
             arrays[self._names[column.name]] = values.take(pa.array(column.codes))
-        source = self._connection.from_arrow(pa.table(arrays))
-        source.create("elements")
-        for setting in ("enable_progress_bar = false", "TimeZone = 'UTC'", "enable_external_access = false"):
-            self._connection.execute(f"SET {setting}")
-        self._connection.execute("SET lock_configuration = true")
+        self._table = LockedTable(pa.table(arrays), timeout=timeout)
 
     def members(self, where: Predicate | None) -> BoolArray:
         """Return which elements a predicate selects."""
@@ -160,22 +144,15 @@ class Engine:
 
     def close(self) -> None:
         """Close the engine."""
-        self._connection.close()
+        self._table.close()
 
     def _fetch(self, sql: str, bound: Sequence[Any]) -> Any:
-        import duckdb
-
-        timer = threading.Timer(self.timeout, self._connection.interrupt)
-        timer.daemon = True
-        timer.start()
         try:
-            return self._connection.execute(sql, bound).fetchnumpy()["e"]
-        except duckdb.InterruptException:
-            raise QueryError(f"The statement took longer than {self.timeout:g} seconds.") from None
-        except duckdb.Error:
+            return self._table.column(sql, bound)
+        except TimeoutError:
+            raise QueryError(f"The statement took longer than {self._table.timeout:g} seconds.") from None
+        except InputError:
             raise QueryError("The engine cannot evaluate the condition.") from None
-        finally:
-            timer.cancel()
 
     def _sql(self, node: Predicate, bound: list[Any]) -> str:
         """Write a predicate with its constants as bound parameters."""

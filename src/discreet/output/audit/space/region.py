@@ -276,7 +276,7 @@ def dot(weights: Iterable[int], point: Sequence[Fraction]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Program:
+class DepthProgram:
     """The constraints of a linear program for points of a depth.
 
     Every variable is scaled to the range of its atom, so that the tolerance is a part of that range.
@@ -289,7 +289,7 @@ class Program:
     exact: BoolArray
 
     @classmethod
-    def of(cls, region: Region, depths: Depths) -> Program | None:
+    def of(cls, region: Region, depths: Depths) -> DepthProgram | None:
         """Return the program of a region; None where bounds leave no room."""
         depth, top = np.array([float(depth) for depth in depths[0]]), region.tops()
         scale = np.where(np.isfinite(top), np.maximum(top, 1.0), np.maximum(depth, 1.0))
@@ -330,7 +330,7 @@ def solved(
 
 def _proposed(region: Region, goal: IntArray, depths: Depths) -> FloatArray | None:
     """Return a point near the least value of a goal that seems to keep the depths."""
-    program = Program.of(region, depths)
+    program = DepthProgram.of(region, depths)
     if program is None:
         return None
     point = solved(goal * program.scale, program.ranges, program.matrix, program.limits, program.exact)

@@ -22,10 +22,11 @@ _LIMB, _ROWS = 20, 1 << 12
 
 def read_columns(path: str | os.PathLike[str], names: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return some columns of a file, by name."""
+    from discreet.core.engine import arrow_table
     from discreet.core.tables.encoding import require_flat
     from discreet.engines.files import read
 
-    table = read(path).to_arrow_table()
+    table = arrow_table(read(path))
     missing = [name for name in names if name not in table.column_names]
     if missing:
         raise InputError(f"{path} has no column '{missing[0]}', which the session names.")
@@ -74,15 +75,15 @@ class Placed:
         return values
 
 
-def on_grid(columns: Sequence[NDArray[Any]], names: Sequence[str], *, fraction_bits: int) -> Placed:
+def placed_on_grid(columns: Sequence[NDArray[Any]], names: Sequence[str], *, fraction_bits: int) -> Placed:
     """Return columns of numbers as multiples of 2^−fraction_bits.
 
-    >>> on_grid([np.array([0.5, 7.0])], ["x"], fraction_bits=1).rows.tolist()
+    >>> placed_on_grid([np.array([0.5, 7.0])], ["x"], fraction_bits=1).rows.tolist()
     [[1], [14]]
     """
     rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
     for at, (column, name) in enumerate(zip(columns, names, strict=True)):
-        values = numbers(column, name)
+        values = finite_numbers(column, name)
         with np.errstate(over="ignore"):
             scaled = np.rint(np.ldexp(values, fraction_bits))
         if values.size and max(float(scaled.max()), -float(scaled.min())) >= 1 << MAX_BITS:
@@ -95,7 +96,7 @@ def on_grid(columns: Sequence[NDArray[Any]], names: Sequence[str], *, fraction_b
     return Placed(rows, np.zeros(d), np.full(d, 2.0**-fraction_bits), (1 << MAX_BITS,) * d)
 
 
-def in_ranges(
+def placed_in_ranges(
     columns: Sequence[NDArray[Any]],
     names: Sequence[str],
     ranges: Mapping[str, Any],
@@ -108,7 +109,7 @@ def in_ranges(
 
     Values beyond a range are clipped to it, or refused. With ``same_step`` all columns have the step of the widest.
 
-    >>> in_ranges([np.array([0.0, 9.0, 10.0])], ["x"], {"x": (0, 10)}, bits=4, clip=False).rows.tolist()
+    >>> placed_in_ranges([np.array([0.0, 9.0, 10.0])], ["x"], {"x": (0, 10)}, bits=4, clip=False).rows.tolist()
     [[-7], [6], [7]]
     """
     low, high = np.array([ranges[name] for name in names], np.float64).reshape(-1, 2).T
@@ -117,7 +118,7 @@ def in_ranges(
     step = np.full(len(half), half.max(initial=0) / most) if same_step else half / most
     rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
     for at, (column, name) in enumerate(zip(columns, names, strict=True)):
-        values = numbers(column, name)
+        values = finite_numbers(column, name)
         if not clip and values.size and (values.min() < low[at] or values.max() > high[at]):
             raise InputError(f"Column '{name}' holds values beyond its range of the session.")
         rows[:, at] = np.rint((np.clip(values, low[at], high[at]) - low[at] - half[at]) / step[at])
@@ -125,7 +126,7 @@ def in_ranges(
     return Placed(rows, low + half, step, limits)
 
 
-def numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
+def finite_numbers(column: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Return a column as finite numbers."""
     if column.size and column.dtype.kind not in "iufb":
         raise InputError(f"Column '{name}' must hold numbers.")

@@ -19,7 +19,7 @@ from discreet.mine.noisy.tree_growing import Node
 from discreet.parties.mining.models.columns import codes, own_columns
 from discreet.parties.mining.models.horizontal import HorizontalProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
-from discreet.parties.mining.models.tree_protocol import Bits, Table, TreeProtocol, grown, places_of
+from discreet.parties.mining.models.tree_protocol import Bits, Table, TreeProtocol, grown_tree, places_of
 from discreet.parties.mining.models.vertical import (
     PairProducts,
     VerticalClassifier,
@@ -29,7 +29,7 @@ from discreet.parties.mining.models.vertical import (
     row_frames,
     shared_frames,
 )
-from discreet.parties.ot.extension import setup_frames
+from discreet.parties.ot.extension import transfer_setup_frames
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
@@ -145,7 +145,7 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
             party.reveal("opened counts", n_counts)
         joined = self.joined_caution(tables, "places of the last level")
         cautions = self.count_cautions(self.class_caution(nodes[0].counts.tolist()), joined)
-        return totals.fitted(grown(nodes, columns, self.classes), cautions)
+        return totals.fitted(grown_tree(nodes, columns, self.classes), cautions)
 
     def read(self, data: Any) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
         """Return the place of every row of the party in every column, and its class."""
@@ -281,7 +281,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         pair, n = self._pair(names), facts["rows"]
         products = self._products(pair, n)
         yield from row_frames(names)
-        yield from setup_frames(*pair)
+        yield from transfer_setup_frames(*pair)
         if not self.holds_back:
             for product in products * facts["open_nodes"]:
                 yield from opened_frames(pair, product)
@@ -340,7 +340,7 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
             party.reveal("open_nodes", len(opened))
         joined = self.joined_caution(tables, "places of the last nodes")
         cautions = self.count_cautions(self.class_caution(nodes[0].counts.tolist()), joined)
-        return Fitted(grown(nodes, columns, self.classes), party.names, cautions=cautions)
+        return Fitted(grown_tree(nodes, columns, self.classes), party.names, cautions=cautions)
 
     def _opened(
         self,

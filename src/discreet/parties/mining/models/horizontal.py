@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
-from discreet.parties.mining.models.columns import MAX_ROWS, Placed, in_ranges, on_grid
+from discreet.parties.mining.models.columns import MAX_ROWS, Placed, placed_in_ranges, placed_on_grid
 from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
 from discreet.parties.protocol import Party
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, cut_groups
@@ -157,8 +157,10 @@ class NumbersProtocol(HorizontalProtocol):
     ) -> Placed:
         """Return columns on a grid, clipped to their ranges where noise is added."""
         if self.epsilon:
-            return in_ranges(columns, names, self.ranges, bits=_NOISY_BITS, clip=True, same_step=same_step)
-        return on_grid(columns, names, fraction_bits=self.fraction_bits)
+            return placed_in_ranges(
+                columns, names, self.ranges, bits=_NOISY_BITS, clip=True, same_step=same_step
+            )
+        return placed_on_grid(columns, names, fraction_bits=self.fraction_bits)
 
 
 WIDE = 8

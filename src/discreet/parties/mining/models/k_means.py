@@ -18,7 +18,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, OneOf, require
 from discreet.parties.mining.models import fitted
-from discreet.parties.mining.models.columns import Placed, in_ranges, own_columns, require_ranges
+from discreet.parties.mining.models.columns import Placed, own_columns, placed_in_ranges, require_ranges
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
 from discreet.parties.mining.models.seeds import draw_seeds, seed_lengths
@@ -356,8 +356,8 @@ class VerticalKMeans(VerticalProtocol):
         widest = max(high - low for low, high in self.ranges.values())
         shifted = {column: (self.ranges[column][0], self.ranges[column][0] + widest) for column in names}
         # The first call refuses values beyond a range; the second one has the step of the widest range in all columns.
-        in_ranges(columns, names, self.ranges, bits=self.bits, clip=False)
-        return in_ranges(columns, names, shifted, bits=self.bits, clip=False)
+        placed_in_ranges(columns, names, self.ranges, bits=self.bits, clip=False)
+        return placed_in_ranges(columns, names, shifted, bits=self.bits, clip=False)
 
     def _run(self, party: Party, placed: Placed) -> Fitted:
         n = placed.rows.shape[0]

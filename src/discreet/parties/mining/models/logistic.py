@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, IntIn, require
 from discreet.parties.mining.models import fitted
-from discreet.parties.mining.models.columns import codes, numbers, own_columns, sort_classes
+from discreet.parties.mining.models.columns import codes, finite_numbers, own_columns, sort_classes
 from discreet.parties.mining.models.horizontal import WIDE, HorizontalProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted
 from discreet.parties.protocol import Facts, Party
@@ -133,7 +133,7 @@ class HorizontalLogistic(HorizontalProtocol):
     def read(self, data: Any) -> tuple[Floats, NDArray[np.int64]]:
         """Return the party's rows with a one before them, and their classes."""
         *columns, target = own_columns(data, self.names_read)
-        features = [numbers(column, name) for column, name in zip(columns, self.columns, strict=True)]
+        features = [finite_numbers(column, name) for column, name in zip(columns, self.columns, strict=True)]
         for values, name in zip(features, self.columns, strict=True):
             if values.size and np.abs(values).max() > _MOST_VALUE:
                 raise InputError(f"Column '{name}' holds values beyond ±{_MOST_VALUE:g}; rescale it.")

@@ -21,8 +21,8 @@ from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
     codes,
-    in_ranges,
     own_columns,
+    placed_in_ranges,
     require_categories,
     require_ranges,
     sort_classes,
@@ -39,7 +39,7 @@ from discreet.parties.mining.models.vertical import (
     row_frames,
     shared_frames,
 )
-from discreet.parties.ot.extension import setup_frames
+from discreet.parties.ot.extension import transfer_setup_frames
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_local, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
@@ -305,7 +305,7 @@ class VerticalNaiveBayes(VerticalClassifier):
                 yield from product.frames(pair)
                 continue
             thresholds = ThresholdFrames(pair)
-            yield from setup_frames(*pair) + shared_frames(pair, product) + thresholds.setup()
+            yield from transfer_setup_frames(*pair) + shared_frames(pair, product) + thresholds.setup()
             shapes = [(len(self.categories[column]), len(self.classes)) for column in self.columns[name]]
             yield from coarse_frames(thresholds, shapes, facts["opened counts"].get(name, 0), n)
         yield from broadcast_frames(names, "class sums", self._n_sent(names))
@@ -322,7 +322,7 @@ class VerticalNaiveBayes(VerticalClassifier):
             ]
             n = columns[0].shape[0] if columns else len(indicators if indicators is not None else ())
             return np.concatenate([np.zeros((n, 0), np.int64), *parts], axis=1), indicators
-        rows = in_ranges(columns, names, self.ranges, bits=self.bits, clip=False).rows
+        rows = placed_in_ranges(columns, names, self.ranges, bits=self.bits, clip=False).rows
         if not names and indicators is not None:
             rows = np.zeros((len(indicators), 0), np.int64)
         return np.concatenate([rows, rows**2], axis=1), indicators
@@ -431,7 +431,7 @@ class VerticalNaiveBayes(VerticalClassifier):
             ends = np.cumsum([len(self.categories[column]) for column in listed])[:-1]
             tables = [part.T for part in np.split(rows, ends)]
             return fitted.categorical_bayes(counts, tables, self.classes, listed, self.alpha)
-        grid = in_ranges([np.zeros(0)] * len(listed), listed, self.ranges, bits=self.bits, clip=False)
+        grid = placed_in_ranges([np.zeros(0)] * len(listed), listed, self.ranges, bits=self.bits, clip=False)
         first, second = (
             np.concatenate([np.split(sums[name], 2)[which] for name in names]).T for which in (0, 1)
         )

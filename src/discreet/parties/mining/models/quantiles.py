@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
-from discreet.parties.mining.models.columns import numbers, own_columns, require_ranges
+from discreet.parties.mining.models.columns import finite_numbers, own_columns, require_ranges
 from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
 from discreet.parties.protocol import Facts, Party
 from discreet.parties.shares.pair import PairFrames, PairShares
@@ -162,7 +162,7 @@ class HorizontalQuantiles(RowsProtocol):
         steps = np.empty((columns[0].shape[0], len(columns)), np.int64)
         for at, name in enumerate(self.columns):
             low, high = self.ranges[name]
-            clipped = np.clip(numbers(columns[at], name), low, high)
+            clipped = np.clip(finite_numbers(columns[at], name), low, high)
             steps[:, at] = np.rint((clipped - low) / (high - low) * ((1 << self.bits) - 1))
         return np.sort(steps, axis=0)
 

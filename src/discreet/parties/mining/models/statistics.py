@@ -22,9 +22,9 @@ from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import (
     Placed,
     exact_gram,
-    in_ranges,
-    numbers,
+    finite_numbers,
     own_columns,
+    placed_in_ranges,
     require_ranges,
 )
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
@@ -220,7 +220,7 @@ class HorizontalStatistics(NumbersProtocol):
         by_name = dict(zip(self.columns, columns, strict=True))
         counts = [np.zeros(0, np.int64)]
         for name, (low, high) in self.ranges.items():
-            clipped = np.clip(numbers(by_name[name], name), low, high)
+            clipped = np.clip(finite_numbers(by_name[name], name), low, high)
             counts.append(np.histogram(clipped, bins=self.bins, range=(low, high))[0])
         return self.placed(columns, self.columns), np.concatenate(counts)
 
@@ -261,7 +261,7 @@ class VerticalProducts(VerticalProtocol):
     def read(self, data: Any, name: str) -> Placed:
         """Return a party's columns on a grid."""
         names = self.names_of(name)
-        return in_ranges(own_columns(data, names), names, self.ranges, bits=self.bits, clip=False)
+        return placed_in_ranges(own_columns(data, names), names, self.ranges, bits=self.bits, clip=False)
 
     def products(self, party: Party, placed: Placed) -> Products:
         """Return the number of rows, the means and the products about the means of all columns of all parties."""
@@ -279,7 +279,7 @@ class VerticalProducts(VerticalProtocol):
             sent += products.reshape(-1).tolist() if pair[0] == party.name else []
         received = exchange(party, "products", sent, self._n_sent(party.names))
         names = self.all_names(party.names)
-        grid = in_ranges([np.zeros(0)] * len(names), names, self.ranges, bits=self.bits, clip=False)
+        grid = placed_in_ranges([np.zeros(0)] * len(names), names, self.ranges, bits=self.bits, clip=False)
         return Products.of(self._assembled(party.names, received), grid)
 
     def _product(self, pair: tuple[str, str], n: int) -> ScalarProduct:

@@ -20,7 +20,7 @@ from discreet.mine.noisy.grown_tree import GrownTree
 from discreet.mine.noisy.tree_growing import Node
 from discreet.parties.mining.models.columns import (
     codes,
-    numbers,
+    finite_numbers,
     require_categories,
     require_ranges,
     sort_classes,
@@ -81,7 +81,9 @@ def best_split(
     return number, _sides(columns, number, first, tables[number])
 
 
-def grown(nodes: Sequence[Node], columns: Sequence[NoisyColumn], classes: Sequence[Any]) -> ReconstructedTree:
+def grown_tree(
+    nodes: Sequence[Node], columns: Sequence[NoisyColumn], classes: Sequence[Any]
+) -> ReconstructedTree:
     """Return the tree as an estimator."""
     if not nodes[0].counts.sum() > 0:
         raise InputError(
@@ -249,6 +251,6 @@ def places_of(columns: Sequence[NoisyColumn], values: Sequence[NDArray[Any]]) ->
     return [
         codes(data, column.name, column.categories)
         if column.edges is None
-        else column.places(numbers(data, column.name)).astype(np.int64)
+        else column.places(finite_numbers(data, column.name)).astype(np.int64)
         for column, data in zip(columns, values, strict=True)
     ]

@@ -20,7 +20,7 @@ from discreet.parties.mining.models.columns import (
     sort_classes,
 )
 from discreet.parties.mining.models.model_protocol import MOST_LEAST, ModelProtocol
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, transfer_setup_frames
 from discreet.parties.protocol import Party
 from discreet.parties.shares.coarse_tables import TableShape, cut_groups
 from discreet.parties.shares.opening import other_share
@@ -254,7 +254,7 @@ class PairProducts:
 
 def opened_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameShape]:
     """Return the frames of opened products whose transfers are set up."""
-    return list(product.frames(pair))[len(setup_frames(*pair)) :]
+    return list(product.frames(pair))[len(transfer_setup_frames(*pair)) :]
 
 
 def shared_frames(pair: tuple[str, str], product: ScalarProduct) -> list[FrameShape]:

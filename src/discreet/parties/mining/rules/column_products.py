@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.parties.mining.rules.joint_rules import Sets
-from discreet.parties.ot.extension import TransferReceiver, TransferSender, setup_frames
+from discreet.parties.ot.extension import TransferReceiver, TransferSender, transfer_setup_frames
 from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
 from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
@@ -242,7 +242,7 @@ class ProductFrames:
         names = self._names[sender], self._names[receiver]
         if (sender, receiver) not in self._set_up:
             self._set_up.add((sender, receiver))
-            yield from setup_frames(*names)
+            yield from transfer_setup_frames(*names)
         yield from correlated_frames(
             *names, self._n, n_words=n_words, malicious=False, word_bytes=self._word_bytes
         )

@@ -11,13 +11,19 @@ from typing import Any
 
 import duckdb
 
+from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
-from discreet.engines.duckdb.connection import file_literal, identifier, literal
+from discreet.engines.duckdb.connection import (
+    Conventions,
+    Inference,
+    Origin,
+    keep_origin,
+    quoted_file,
+    quoted_name,
+    quoted_text,
+)
+from discreet.engines.duckdb.inference import infer
 from discreet.engines.text.dialect import EDGES, Dialect, reader
-from discreet.engines.text.inference import Conventions, infer, keep_inference
-from discreet.engines.text.layout import Layout, keep_layout
-
-DEFAULT_NULLS = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "?", "#N/A")
 
 _LONGEST_CELL = 1 << 26
 _LONGEST_LINE = 1 << 21
@@ -25,38 +31,40 @@ _NOTHING = "\ue000"
 _field_limit = threading.Lock()
 
 
-def load(
+def load_delimited(
     connection: duckdb.DuckDBPyConnection,
-    plain: Path,
+    utf8_file: Path,
     dialect: Dialect,
     *,
     nulls: Sequence[str],
     conventions: Conventions,
     text: Sequence[str],
     folder: Path,
-    shown: Path,
+    display_path: Path,
 ) -> None:
     """Parse a plain file into the table ``data``, typed.
 
     ``folder`` takes what has to be written on the way; ``shown`` is the name of the file in messages.
     """
-    _parse(connection, plain, dialect, nulls, folder, shown)
+    _parse(connection, utf8_file, dialect, nulls, folder, display_path)
     count = connection.execute("SELECT count(*) FROM raw").fetchone()
     if not count or not count[0]:
-        raise InputError(f"{shown} has a header but no rows." if dialect.header else f"{shown} has no rows.")
+        raise InputError(
+            f"{display_path} has a header but no rows." if dialect.header else f"{display_path} has no rows."
+        )
     cells = _cells(dialect)
     _trim(connection, cells, dialect, nulls)
     free = [cell for cell, name in zip(cells, dialect.names, strict=True) if name not in text]
     inferred = infer(connection, "raw", free, conventions)
     converted = {cell: cell for cell in cells} | inferred.expressions
     chosen = ", ".join(
-        f"{converted[cell]} AS {identifier(name)}" for cell, name in zip(cells, dialect.names, strict=True)
+        f"{converted[cell]} AS {quoted_name(name)}" for cell, name in zip(cells, dialect.names, strict=True)
     )
     connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")
     comma = inferred.decimal_comma or conventions.decimal == ","
-    keep_inference(connection, conventions, text)
-    keep_layout(connection, Layout(dialect.delimiter, dialect.quote or '"', "," if comma else "."))
+    layout = TextLayout(dialect.delimiter, dialect.quote or '"', "," if comma else ".")
+    keep_origin(connection, Origin(layout.safe(), Inference(conventions, tuple(text))))
 
 
 def _cells(dialect: Dialect) -> list[str]:
@@ -65,28 +73,28 @@ def _cells(dialect: Dialect) -> list[str]:
 
 def _parse(
     connection: duckdb.DuckDBPyConnection,
-    plain: Path,
+    utf8_file: Path,
     dialect: Dialect,
     nulls: Sequence[str],
     folder: Path,
-    shown: Path,
+    display_path: Path,
 ) -> None:
     """Load the records as text into the table ``raw``; what DuckDB refuses is put straight, or reported."""
-    copy_in = functools.partial(_copy_in, connection, nulls=_plain_nulls(dialect, nulls))
+    copy_in = functools.partial(_copy_in, connection, nulls=_findable_nulls(dialect, nulls))
     try:
-        copy_in(plain, dialect)
+        copy_in(utf8_file, dialect)
     except duckdb.InvalidInputException:
         refused = True
     else:
         refused = False
     if refused:
         straight = folder / "straight"
-        longest = _straighten(plain, straight, dialect, shown)
+        longest = _straighten(utf8_file, straight, dialect, display_path)
         copy_in(straight, Dialect(",", '"', 0, dialect.header, dialect.names), longest=longest)
         straight.unlink()
     elif len(dialect.names) == 1:
         connection.execute(
-            "DELETE FROM raw WHERE rowid >= (SELECT count(*) FROM raw) - ?", [_blank_lines_at_end(plain)]
+            "DELETE FROM raw WHERE rowid >= (SELECT count(*) FROM raw) - ?", [_blank_lines_at_end(utf8_file)]
         )
 
 
@@ -99,13 +107,13 @@ def _copy_in(
     longest: int = _LONGEST_LINE,
 ) -> None:
     options: dict[str, str] = {
-        "delim": literal(dialect.delimiter),
-        "quote": literal(dialect.quote),
-        "escape": literal(dialect.quote),
+        "delim": quoted_text(dialect.delimiter),
+        "quote": quoted_text(dialect.quote),
+        "escape": quoted_text(dialect.quote),
         "header": str(dialect.header),
         "skip": str(dialect.skip),
         "columns": "{" + ", ".join(f"{cell}: 'VARCHAR'" for cell in _cells(dialect)) + "}",
-        "nullstr": "[" + ", ".join(literal(token) for token in nulls) + "]",
+        "nullstr": "[" + ", ".join(quoted_text(token) for token in nulls) + "]",
         "auto_detect": "false",
         "strict_mode": "true",
         "hive_partitioning": "false",
@@ -115,17 +123,17 @@ def _copy_in(
     }
     settings = ", ".join(f"{name} = {value}" for name, value in options.items())
     connection.execute(
-        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({file_literal(source)}, {settings})"
+        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({quoted_file(source)}, {settings})"
     )
 
 
-def _plain_nulls(dialect: Dialect, nulls: Sequence[str]) -> list[str]:
+def _findable_nulls(dialect: Dialect, nulls: Sequence[str]) -> list[str]:
     """Return the null tokens DuckDB itself can look for; it wants one at least."""
     special = {dialect.delimiter, dialect.quote, "\n", "\r"} - {""}
     return [token for token in nulls if not any(mark in token for mark in special)] or [_NOTHING]
 
 
-def _straighten(plain: Path, target: Path, dialect: Dialect, shown: Path) -> int:
+def _straighten(utf8_file: Path, target: Path, dialect: Dialect, display_path: Path) -> int:
     """Rewrite a file record by record, or name the line that is wrong; return a bound on a record's bytes.
 
     This is for mixed line ends, lines of blanks and very long records, all of which DuckDB refuses.
@@ -134,11 +142,11 @@ def _straighten(plain: Path, target: Path, dialect: Dialect, shown: Path) -> int
     longest = _LONGEST_LINE
     blanks = 0
     with (
-        plain.open(encoding="utf-8", newline="") as lines,
+        utf8_file.open(encoding="utf-8", newline="") as lines,
         target.open("w", encoding="utf-8", newline="") as stream,
     ):
         writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        for line, record in _records(lines, dialect, shown):
+        for line, record in _records(lines, dialect, display_path):
             if len(record) < 2 and not "".join(record).strip(EDGES) and line > dialect.skip:
                 blanks += 1
                 continue
@@ -146,7 +154,7 @@ def _straighten(plain: Path, target: Path, dialect: Dialect, shown: Path) -> int
                 record.pop()
             if len(record) != width:
                 raise InputError(
-                    f"{shown}, line {line}: expected {width} field{'s' * (width > 1)}, found {len(record)}."
+                    f"{display_path}, line {line}: expected {width} field{'s' * (width > 1)}, found {len(record)}."
                     " Is the delimiter right, and every field that holds it quoted?"
                 )
             if width == 1:
@@ -157,7 +165,7 @@ def _straighten(plain: Path, target: Path, dialect: Dialect, shown: Path) -> int
     return longest
 
 
-def _records(lines: Any, dialect: Dialect, shown: Path) -> Iterator[tuple[int, list[str]]]:
+def _records(lines: Any, dialect: Dialect, display_path: Path) -> Iterator[tuple[int, list[str]]]:
     """Return each record with the line it starts on."""
     with _field_limit:
         before = csv.field_size_limit(_LONGEST_CELL)
@@ -169,7 +177,7 @@ def _records(lines: Any, dialect: Dialect, shown: Path) -> Iterator[tuple[int, l
                     record = next(records, None)
                 except csv.Error:
                     raise InputError(
-                        f"{shown}, line {line}: a quoted field is never closed, goes on after its"
+                        f"{display_path}, line {line}: a quoted field is never closed, goes on after its"
                         f" closing quote, or is longer than {_LONGEST_CELL >> 20} MB."
                     ) from None
                 if record is None:
@@ -180,9 +188,9 @@ def _records(lines: Any, dialect: Dialect, shown: Path) -> Iterator[tuple[int, l
             csv.field_size_limit(before)
 
 
-def _blank_lines_at_end(plain: Path) -> int:
+def _blank_lines_at_end(utf8_file: Path) -> int:
     """Count the blank lines that end a file; in a table of one column they would pass for nulls."""
-    with plain.open("rb") as stream:
+    with utf8_file.open("rb") as stream:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - (1 << 20)))
         tail = stream.read()
@@ -197,12 +205,12 @@ def _trim(
     edge = "[\\s\\v\\x{A0}]"
     tests = ", ".join(f"bool_or(regexp_matches({cell}, '^{edge}|{edge}$'))" for cell in cells)
     padded = connection.execute(f"SELECT {tests} FROM raw").fetchone() or ()
-    if not set(nulls) <= set(_plain_nulls(dialect, nulls)):
+    if not set(nulls) <= set(_findable_nulls(dialect, nulls)):
         padded = [True] * len(cells)
     if not any(padded):
         return
-    tokens = ", ".join(literal(token) for token in nulls) or "NULL"
-    bare = f"trim({{x}}, {literal(EDGES)})"
+    tokens = ", ".join(quoted_text(token) for token in nulls) or "NULL"
+    bare = f"trim({{x}}, {quoted_text(EDGES)})"
     clean = f"CASE WHEN {bare} IN ({tokens}) THEN NULL ELSE {bare} END AS {{x}}"
     chosen = ", ".join(
         clean.replace("{x}", cell) if pad else cell for cell, pad in zip(cells, padded, strict=True)

@@ -1,4 +1,4 @@
-"""Frames in memory: pandas, Polars, PyArrow and their like, through Narwhals; the same kind comes back."""
+"""Frames in memory as sources: pandas, Polars, PyArrow and their like; the same kind comes back."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from discreet.core.tables.encoding import (
     Codebook,
     cleaned,
     refuse_unpublishable,
-    spell,
     type_name,
+    value_codes,
     whole_array,
 )
-from discreet.core.tables.native_frames import as_pandas, as_polars
 from discreet.core.tables.publication import publishable
 from discreet.core.tables.source import DEALT, Recoding, Replacement, Singletons, Source, Tuples
 from discreet.core.tables.spreadsheet import defused
@@ -35,7 +34,7 @@ class FrameSource(Source):
 
     def __init__(self, native: Any, frame: nw.DataFrame[Any], *, lazy: bool) -> None:
         self.native = native
-        self.rows = frame
+        self.rows: Any = frame
         self.names = tuple(frame.columns)
         self._frame = frame
         self._lazy = lazy
@@ -44,7 +43,7 @@ class FrameSource(Source):
     @classmethod
     def of(cls, native: Any) -> FrameSource:
         """Wrap any frame that Narwhals knows."""
-        _refuse_repeated_names(native)
+        refuse_repeated_names(native)
         frame = admitted(native)
         if isinstance(frame, nw.LazyFrame):
             return cls(native, frame.collect(), lazy=True)
@@ -52,7 +51,7 @@ class FrameSource(Source):
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return the distinct values of columns; where each row's lies among them is kept until tuples are counted."""
-        self._spelled = {name: spell(self._arrow(name), name) for name in names}
+        self._spelled = {name: value_codes(self._arrow(name), name) for name in names}
         return {name: values for name, (values, _) in self._spelled.items()}
 
     def _arrow(self, name: str) -> pa.Array | pa.ChunkedArray:
@@ -81,7 +80,7 @@ class FrameSource(Source):
         columns = []
         for book in encoded:
             if book.name not in self._spelled:
-                self._spelled[book.name] = spell(self._arrow(book.name), book.name)
+                self._spelled[book.name] = value_codes(self._arrow(book.name), book.name)
             values, places = self._spelled.pop(book.name)
             columns.append(book.encode(values).astype(dtype)[places])
         first, rows, counts = distinct(pack(columns, [book.n_codes for book in encoded]))
@@ -98,7 +97,7 @@ class FrameSource(Source):
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         from discreet.kernels.tables.grouping import distinct, pack
 
-        spelled_ = [spell(self._arrow(name), name, judged=False) for name in names]
+        spelled_ = [value_codes(self._arrow(name), name, judged=False) for name in names]
         keys = pack([places for _, places in spelled_], [len(values) for values, _ in spelled_])
         first, numbers, counts = distinct(keys)
         empty = np.ones(first.size, np.bool_)
@@ -106,7 +105,7 @@ class FrameSource(Source):
             empty &= np.asarray(values.is_null())[places[first]]
         alone = counts == 1
         if unit is not None:
-            whose = spell(self._arrow(unit), unit, judged=False)[1].astype(np.int64)
+            whose = value_codes(self._arrow(unit), unit, judged=False)[1].astype(np.int64)
             pairs = np.unique(numbers.astype(np.int64) * (int(whose.max()) + 1) + whose) // (
                 int(whose.max()) + 1
             )
@@ -118,11 +117,11 @@ class FrameSource(Source):
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         from discreet.kernels.tables.grouping import distinct, pack
 
-        spelled_ = [spell(self._arrow(name), name, judged=False) for name in names]
+        spelled_ = [value_codes(self._arrow(name), name, judged=False) for name in names]
         first, numbers, counts = distinct(
             pack([places for _, places in spelled_], [len(values) for values, _ in spelled_])
         )
-        values, whose = spell(self._arrow(unit), unit, judged=False)
+        values, whose = value_codes(self._arrow(unit), unit, judged=False)
         unknown = np.asarray(values.is_null())[whose]
         pairs = numbers[~unknown].astype(np.int64) * len(values) + whose[~unknown]
         owners = np.bincount(np.unique(pairs) // len(values), minlength=first.size)
@@ -134,14 +133,14 @@ class FrameSource(Source):
 
         Columns that hold cells as they came get the type they had; all do unless some are named.
         """
-        kept = set(self.names if original_dtypes is None else original_dtypes)
+        original = set(self.names if original_dtypes is None else original_dtypes)
         rows = publishable(rows)
         if self._frame.implementation.is_pandas():
-            return as_pandas(rows, self._frame.to_native(), kept)
-        made = nw.from_arrow(rows, backend=self._frame.implementation)
+            return _as_pandas(rows, self._frame.to_native(), original)
+        rebuilt = nw.from_arrow(rows, backend=self._frame.implementation)
         if self._frame.implementation.is_polars():
-            made = nw.from_native(as_polars(rows, self._frame.to_native(), kept))
-        return made.lazy().to_native() if self._lazy else made.to_native()
+            rebuilt = nw.from_native(_as_polars(rows, self._frame.to_native(), original))
+        return rebuilt.lazy().to_native() if self._lazy else rebuilt.to_native()
 
     def recode(self, recoding: Recoding) -> Any:
         """Publish the rows as the recoding says."""
@@ -154,10 +153,10 @@ class FrameSource(Source):
         tuple_of_row = recoding.parts.tuple_[pieces]
         replaced: dict[str, pa.Array] = {}
         for name, replacement in recoding.by_piece.items():
-            replaced[name] = spelled(replacement, pieces[order])
+            replaced[name] = label_cells(replacement, pieces[order])
         for name, replacement in recoding.by_value.items():
             column = [book.name for book in recoding.encoded].index(name)
-            replaced[name] = spelled(replacement, recoding.tuples.codes[tuple_of_row[order], column])
+            replaced[name] = label_cells(replacement, recoding.tuples.codes[tuple_of_row[order], column])
         for name, key in recoding.pseudonyms.items():
             replaced[name] = pseudonyms(cleaned(self._arrow(name), name).take(pa.array(order)), key, name)
         return self._joined(recoding, replaced, pa.array(order))
@@ -165,7 +164,7 @@ class FrameSource(Source):
     def _joined(self, recoding: Recoding, replaced: dict[str, pa.Array], order: pa.Array) -> Any:
         """Join new columns and those that stay, which are published as they were judged."""
         cells = [
-            replaced[name] if name in replaced else taken(self._arrow(name), order)
+            replaced[name] if name in replaced else take_rows(self._arrow(name), order)
             for name in recoding.columns
         ]
         if recoding.spreadsheet_safe:
@@ -174,7 +173,7 @@ class FrameSource(Source):
         return self.framed(rows, original_dtypes=[name for name in recoding.columns if name not in replaced])
 
 
-def spelled(replacement: Replacement, codes: CodeArray) -> pa.Array:
+def label_cells(replacement: Replacement, codes: CodeArray) -> pa.Array:
     """Turn codes into the cells that stand for them."""
     index = pa.array(replacement.index[codes], pa.int32())
     return replacement.labels.take(index)
@@ -195,7 +194,8 @@ def piece_of_rows(recoding: Recoding) -> CodeArray:
     return pieces
 
 
-def _refuse_repeated_names(native: Any) -> None:
+def refuse_repeated_names(native: Any) -> None:
+    """Refuse a frame with several columns of one name, or with a name that is no text."""
     if isinstance(native, pa.Table):
         names = native.column_names
     elif type(native).__module__.startswith("pandas"):
@@ -208,10 +208,49 @@ def _refuse_repeated_names(native: Any) -> None:
         raise SchemaError("The table has several columns of the same name.")
 
 
-def taken(column: pa.Array | pa.ChunkedArray, order: pa.Array) -> pa.Array | pa.ChunkedArray:
+def take_rows(column: pa.Array | pa.ChunkedArray, order: pa.Array) -> pa.Array | pa.ChunkedArray:
     """Return some rows of a column, in an order; views of text become text, of many bytes with wider offsets."""
     if pa.types.is_string_view(column.type) or (pa.types.is_string(column.type) and column.nbytes >= _WIDE):
         column = column.cast(pa.large_string())
     if pa.types.is_binary_view(column.type):
         column = column.cast(pa.large_binary())
     return whole_array(column).take(order)
+
+
+def _as_pandas(rows: pa.Table, like: Any, original: Collection[str]) -> Any:
+    """Return rows as a pandas frame with a plain index and no attributes."""
+    columns = {
+        name: _pandas_column(rows[name], like[name].dtype) if name in original else rows[name].to_pandas()
+        for name in rows.column_names
+    }
+    return type(like)(columns)
+
+
+def _pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
+    if dtype.name == "object":
+        return column.to_pandas(integer_object_nulls=True).astype(object)
+    if hasattr(dtype, "__from_arrow__") and dtype.name != "category":
+        mapper = {column.type: dtype}.get
+        return column.to_pandas(types_mapper=mapper)
+    return column.to_pandas()
+
+
+def _as_polars(rows: pa.Table, like: Any, original: Collection[str]) -> Any:
+    """Return rows as a Polars frame; an Enum becomes one of the values that occur."""
+    import polars as pl
+
+    frame: Any = pl.from_arrow(rows)
+    casts = []
+    for name in rows.column_names:
+        if name not in original or like.schema[name] == frame.schema[name]:
+            continue
+        dtype: Any = like.schema[name]
+        if isinstance(dtype, pl.Enum):
+            present = set(frame[name].unique().cast(pl.String))
+            dtype = pl.Enum([category for category in dtype.categories if category in present])
+        casts.append(
+            pl.col(name).cast(pl.String).cast(dtype)
+            if isinstance(dtype, pl.Enum)
+            else pl.col(name).cast(dtype)
+        )
+    return frame.with_columns(casts) if casts else frame

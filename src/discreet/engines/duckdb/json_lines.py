@@ -9,83 +9,87 @@ from pathlib import Path
 import duckdb
 
 from discreet.core.errors import InputError
-from discreet.engines.duckdb.connection import file_literal, identifier, literal
+from discreet.engines.duckdb.connection import quoted_file, quoted_name, quoted_text
+from discreet.engines.duckdb.inference import infer
 from discreet.engines.text.dialect import check_names
-from discreet.engines.text.inference import infer
 
 _LARGEST_OBJECT = 1 << 25
 _EDGE = 4096
 
 
-def load(connection: duckdb.DuckDBPyConnection, plain: Path, *, text: Sequence[str], shown: Path) -> None:
+def load_json(
+    connection: duckdb.DuckDBPyConnection, utf8_file: Path, *, text: Sequence[str], display_path: Path
+) -> None:
     """Parse a plain file into the table ``data``, typed as JSON types it; ISO dates in strings are dates."""
-    array = _is_array(plain)
+    array = _is_array(utf8_file)
     try:
         connection.execute(
             "CREATE TABLE lines AS SELECT json FROM read_json_objects("
-            f"{file_literal(plain)}, format = '{'array' if array else 'newline_delimited'}',"
+            f"{quoted_file(utf8_file)}, format = '{'array' if array else 'newline_delimited'}',"
             f" compression = 'none', hive_partitioning = false, maximum_object_size = {_LARGEST_OBJECT})"
         )
     except duckdb.InvalidInputException:
         broken = True
     else:
         broken = bool(_count(connection, "lines WHERE json_type(json) IS DISTINCT FROM 'OBJECT'"))
-    if broken or (array and _is_open_array(plain)):
-        raise InputError(_first_fault(plain, shown, array=array))
+    if broken or (array and _is_open_array(utf8_file)):
+        raise InputError(_first_fault(utf8_file, display_path, array=array))
     if not _count(connection, "lines"):
-        raise InputError(f"{shown} has no rows.")
-    names = _names(connection, shown)
+        raise InputError(f"{display_path} has no rows.")
+    names = _names(connection, display_path)
     _spread(connection, names)
     _convert(connection, names, text)
 
 
-def _is_array(plain: Path) -> bool:
-    with plain.open("rb") as stream:
+def _is_array(utf8_file: Path) -> bool:
+    with utf8_file.open("rb") as stream:
         return stream.read(_EDGE).lstrip().startswith(b"[")
 
 
-def _is_open_array(plain: Path) -> bool:
+def _is_open_array(utf8_file: Path) -> bool:
     """Return whether an array was cut short, which DuckDB overlooks."""
-    with plain.open("rb") as stream:
+    with utf8_file.open("rb") as stream:
         stream.seek(max(0, stream.seek(0, 2) - _EDGE))
         return not stream.read().rstrip().endswith(b"]")
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: str) -> int:
-    found = connection.execute(f"SELECT count(*) FROM {source}").fetchone()
-    return int(found[0]) if found else 0
+    row = connection.execute(f"SELECT count(*) FROM {source}").fetchone()
+    return int(row[0]) if row else 0
 
 
-def _first_fault(plain: Path, shown: Path, *, array: bool) -> str:
+def _first_fault(utf8_file: Path, display_path: Path, *, array: bool) -> str:
     if array:
-        return f"{shown} is not a JSON array of objects."
-    with plain.open(encoding="utf-8") as lines:
+        return f"{display_path} is not a JSON array of objects."
+    with utf8_file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
                     thing = json.loads(line)
                 except (ValueError, RecursionError):
-                    return f"{shown}, line {number}: not valid JSON; every line must hold one whole object."
+                    return f"{display_path}, line {number}: not valid JSON; every line must hold one whole object."
                 if not isinstance(thing, dict):
-                    return f"{shown}, line {number}: not a JSON object."
-    return f"{shown} is not JSON lines, or a line is longer than {_LARGEST_OBJECT >> 20} MB."
+                    return f"{display_path}, line {number}: not a JSON object."
+    return f"{display_path} is not JSON lines, or a line is longer than {_LARGEST_OBJECT >> 20} MB."
 
 
-def _names(connection: duckdb.DuckDBPyConnection, shown: Path) -> list[str]:
+def _names(connection: duckdb.DuckDBPyConnection, display_path: Path) -> list[str]:
     """Return the keys of all objects in the order they first appear."""
-    found = connection.execute(
+    key_lists = connection.execute(
         "SELECT json_keys(json) AS keys FROM lines GROUP BY keys ORDER BY min(rowid)"
     ).fetchall()
-    names = list(dict.fromkeys(key for (keys,) in found for key in keys))
+    names = list(dict.fromkeys(key for (keys,) in key_lists for key in keys))
     if not names:
-        raise InputError(f"{shown} has no columns: every object is empty.")
-    check_names(names, shown)
+        raise InputError(f"{display_path} has no columns: every object is empty.")
+    check_names(names, display_path)
     return names
 
 
 def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
     """Arrange the objects as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
-    paths = "[" + ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
+    paths = (
+        "[" + ", ".join(quoted_text("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
+    )
     cells = ", ".join(f"cells[{n}] AS c{n - 1}, types[{n}] AS t{n - 1}" for n in range(1, len(names) + 1))
     connection.execute(
         f"CREATE TABLE raw AS SELECT {cells} FROM (SELECT json_extract_string(json, {paths}) AS cells,"
@@ -112,7 +116,7 @@ def _convert(connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: 
             strings.append(f"c{n}")
     dates = infer(connection, "raw", strings, None).expressions if strings else {}
     chosen = ", ".join(
-        f"{dates.get(f'c{n}', expressions[n])} AS {identifier(name)}" for n, name in enumerate(names)
+        f"{dates.get(f'c{n}', expressions[n])} AS {quoted_name(name)}" for n, name in enumerate(names)
     )
     connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from discreet.engines.duckdb.connection import keep_with, kept_with, literal
+from discreet.engines.duckdb.connection import Conventions, quoted_text
 
-DateOrder = Literal["dmy", "mdy", "ymd"]
-Facts = dict[str, bool | None]
+Answers = dict[str, bool | None]
 
-_VARIABLE = "discreet_inference"
 _FIRST_LOOK = 1000
 _BATCH = 64
 _MARKS = {",": ",", ".": r"\.", " ": "[ \u00a0\u202f]", "'": "'"}
@@ -42,36 +40,7 @@ _ORDER = [
 ]
 
 
-@dataclass(frozen=True)
-class Conventions:
-    """How a file writes numbers and dates, as far as it is known beforehand."""
-
-    delimiter: str = ","
-    decimal: str | None = None
-    thousands: str | None = None
-    dates: DateOrder | None = None
-
-
-@dataclass(frozen=True)
-class Inference:
-    """How the types of a file were found in its values: by which conventions, and which columns stayed text."""
-
-    conventions: Conventions
-    text: tuple[str, ...]
-
-
-def keep_inference(connection: Any, conventions: Conventions, text: Sequence[str]) -> None:
-    """Keep with the connection that holds a file's rows that their types come from the values."""
-    keep_with(connection, _VARIABLE, {"conventions": asdict(conventions), "text": list(text)})
-
-
-def inference_of(frame: Any) -> Inference | None:
-    """Return how the types of the file were found that a relation comes from; None where they are given."""
-    kept = kept_with(frame, _VARIABLE)
-    return None if kept is None else Inference(Conventions(**kept["conventions"]), tuple(kept["text"]))
-
-
-class Engine(Protocol):
+class Queryable(Protocol):
     """What runs SQL: a connection, or a relation behind one."""
 
     def execute(self, query: str, /) -> Any:
@@ -80,7 +49,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _CellType:
     """One thing a column may be: its cells' pattern, and a test, a conversion and questions in SQL over {x}."""
 
     pattern: str
@@ -97,7 +66,7 @@ class Inferred:
     decimal_comma: bool
 
 
-def infer(connection: Engine, table: str, columns: Sequence[str], rules: Conventions | None) -> Inferred:
+def infer(connection: Queryable, table: str, columns: Sequence[str], rules: Conventions | None) -> Inferred:
     """Find for each column the SQL expression that converts it; a column that stays text is itself.
 
     Kinds that do not fit the first rows are dropped at once; what is left is tested on every row of the
@@ -106,14 +75,14 @@ def infer(connection: Engine, table: str, columns: Sequence[str], rules: Convent
     kinds = dict(_iso_kinds() if rules is None else _kinds(rules))
     rules = rules or Conventions()
     likely = _likely(connection, table, columns, kinds)
-    findings: dict[str, Facts] = {column: {} for column in likely}
-    for stage in (_whole, _plain, _rest):
-        wanted = {
+    findings: dict[str, Answers] = {column: {} for column in likely}
+    for stage in (_integers, _plain_decimals, _rest):
+        candidates = {
             column: {name: left[name] for name in stage(left)}
             for column, left in likely.items()
             if not _fits(findings[column])
         }
-        for column, facts in _examine(connection, table, wanted):
+        for column, facts in _examine(connection, table, candidates):
             findings[column] |= facts
     comma = _writes_comma(findings.values(), rules)
     expressions = {column: column for column in columns}
@@ -131,15 +100,15 @@ def infer(connection: Engine, table: str, columns: Sequence[str], rules: Convent
 
 
 def _likely(
-    connection: Engine, table: str, columns: Sequence[str], kinds: Mapping[str, _Kind]
-) -> dict[str, dict[str, _Kind]]:
+    connection: Queryable, table: str, columns: Sequence[str], kinds: Mapping[str, _CellType]
+) -> dict[str, dict[str, _CellType]]:
     """Return for each column with values the kinds whose pattern fits the first of them, if any does."""
-    likely: dict[str, dict[str, _Kind]] = {}
+    likely: dict[str, dict[str, _CellType]] = {}
     if not columns:
         return likely
     first = connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_FIRST_LOOK}").fetchall()
-    for place, column in enumerate(columns):
-        values = {row[place] for row in first} - {None} or _first_values(connection, table, column)
+    for number, column in enumerate(columns):
+        values = {row[number] for row in first} - {None} or _first_values(connection, table, column)
         left = {
             name: kind for name, kind in kinds.items() if all(re.fullmatch(kind.pattern, x) for x in values)
         }
@@ -148,54 +117,54 @@ def _likely(
     return likely
 
 
-def _first_values(connection: Engine, table: str, column: str) -> set[str]:
+def _first_values(connection: Queryable, table: str, column: str) -> set[str]:
     """Return the first values of a column whose first rows are null."""
     query = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL LIMIT {_FIRST_LOOK}"
     return {value for (value,) in connection.execute(query).fetchall()}
 
 
-def _whole(left: Iterable[str]) -> set[str]:
+def _integers(left: Iterable[str]) -> set[str]:
     return {"integer"} & set(left)
 
 
-def _plain(left: Iterable[str]) -> set[str]:
+def _plain_decimals(left: Iterable[str]) -> set[str]:
     """Choose the plain decimals, with the grouped numbers that look the same."""
     pairs = {"point": ".,", "comma": ",."}
     return {name for mark in pairs if mark in left for name in (mark, pairs[mark]) if name in left}
 
 
 def _rest(left: Iterable[str]) -> set[str]:
-    return set(left) - _whole(left) - _plain(left)
+    return set(left) - _integers(left) - _plain_decimals(left)
 
 
 def _examine(
-    connection: Engine, source: str, wanted: Mapping[str, Mapping[str, _Kind]]
-) -> Iterator[tuple[str, Facts]]:
+    connection: Queryable, source: str, candidates: Mapping[str, Mapping[str, _CellType]]
+) -> Iterator[tuple[str, Answers]]:
     """Test the wanted kinds of each column, many columns in one pass; None means there was no value."""
-    columns = [column for column, kinds in wanted.items() if kinds]
+    columns = [column for column, kinds in candidates.items() if kinds]
     for start in range(0, len(columns), _BATCH):
         batch = columns[start : start + _BATCH]
         questions = [
             (column, question, sql.replace("{x}", column))
             for column in batch
-            for name, kind in wanted[column].items()
+            for name, kind in candidates[column].items()
             for question, sql in _questions(name, kind)
         ]
         selected = ", ".join(sql for _, _, sql in questions)
         (answers,) = connection.execute(f"SELECT {selected} FROM {source}").fetchall()
-        facts: dict[str, Facts] = {column: {} for column in batch}
+        facts: dict[str, Answers] = {column: {} for column in batch}
         for (column, question, _), answer in zip(questions, answers, strict=True):
             facts[column][question] = answer
         yield from facts.items()
 
 
-def _questions(name: str, kind: _Kind) -> Iterator[tuple[str, str]]:
+def _questions(name: str, kind: _CellType) -> Iterator[tuple[str, str]]:
     yield name, f"bool_and(coalesce({kind.test}, false)) FILTER (WHERE {{x}} IS NOT NULL)"
     for question, sql in kind.questions.items():
         yield f"{name} {question}", sql
 
 
-def _kinds(rules: Conventions) -> Iterator[tuple[str, _Kind]]:
+def _kinds(rules: Conventions) -> Iterator[tuple[str, _CellType]]:
     yield "integer", _kind(_INTEGER, "CAST({x} AS BIGINT)")
     for name, mark in (("point", "."), ("comma", ",")):
         if rules.decimal in (None, mark) and rules.thousands != mark:
@@ -211,38 +180,40 @@ def _kinds(rules: Conventions) -> Iterator[tuple[str, _Kind]]:
                 yield f"{order} {separator}", _date(order, separator)
 
 
-def _kind(pattern: str, value: str, limit: str = "IS NOT NULL", **questions: str) -> _Kind:
+def _kind(pattern: str, value: str, limit: str = "IS NOT NULL", **questions: str) -> _CellType:
     """Make a kind from the pattern of its cells, their conversion, and what the converted value must be."""
     attempt = value.replace("CAST(", "TRY_CAST(").replace("strptime(", "try_strptime(")
-    return _Kind(pattern, f"({_matches(pattern)} AND {attempt} {limit})", value, questions)
+    return _CellType(pattern, f"({_matches(pattern)} AND {attempt} {limit})", value, questions)
 
 
-def _decimal(mark: str) -> _Kind:
+def _decimal(mark: str) -> _CellType:
     """Make the kind of plain decimals; a bare exponent needs a sign, and whole numbers at most 15 digits."""
-    whole = "(0|[1-9][0-9]*)"
-    pattern = f"-?({whole}?{_MARKS[mark]}[0-9]+([eE][-+]?[0-9]+)?|{whole}[eE][-+][0-9]+|0|[1-9][0-9]{{0,14}})"
+    integer = "(0|[1-9][0-9]*)"
+    pattern = (
+        f"-?({integer}?{_MARKS[mark]}[0-9]+([eE][-+]?[0-9]+)?|{integer}[eE][-+][0-9]+|0|[1-9][0-9]{{0,14}})"
+    )
     clear = f"bool_or(contains({{x}}, ',') AND NOT {_matches(_ONE_GROUP)})"
     value = f"CAST(replace({{x}}, '{mark}', '.') AS DOUBLE)"
     return _kind(pattern, value, _FINITE, **({"clear": clear} if mark == "," else {}))
 
 
-def _grouped(separator: str, mark: str) -> _Kind:
+def _grouped(separator: str, mark: str) -> _CellType:
     pattern = f"-?(0|[1-9][0-9]{{0,2}}({_MARKS[separator]}[0-9]{{3}})*)({_MARKS[mark]}[0-9]+)?"
-    bare = f"regexp_replace({{x}}, {literal(_MARKS[separator])}, '', 'g')"
+    bare = f"regexp_replace({{x}}, {quoted_text(_MARKS[separator])}, '', 'g')"
     value = f"CAST(replace({bare}, '{mark}', '.') AS DOUBLE)"
     huge = f"bool_or(TRY_CAST({bare} AS BIGINT) IS NULL)"
     return _kind(pattern, value, _FINITE, fraction=f"bool_or(contains({{x}}, '{mark}'))", huge=huge)
 
 
-def _date(order: str, separator: str) -> _Kind:
+def _date(order: str, separator: str) -> _CellType:
     widths = {"d": "[0-9]{1,2}", "m": "[0-9]{1,2}", "y": "[0-9]{4}"}
     codes = {"d": "%d", "m": "%m", "y": "%Y"}
     pattern = _MARKS.get(separator, separator).join(widths[part] for part in order)
-    layout = literal(separator.join(codes[part] for part in order))
+    layout = quoted_text(separator.join(codes[part] for part in order))
     return _kind(pattern, f"CAST(strptime({{x}}, {layout}) AS DATE)", _IN_OUR_ERA)
 
 
-def _iso_kinds() -> Iterator[tuple[str, _Kind]]:
+def _iso_kinds() -> Iterator[tuple[str, _CellType]]:
     """Return the kinds that need no convention; times with a zone are turned into UTC."""
     yield "date", _kind(_DAY, "CAST({x} AS DATE)", _IN_OUR_ERA)
     yield "timestamp", _kind(_DAY + _TIME, "CAST({x} AS TIMESTAMP)", _IN_OUR_ERA)
@@ -250,14 +221,14 @@ def _iso_kinds() -> Iterator[tuple[str, _Kind]]:
 
 
 def _matches(pattern: str) -> str:
-    return f"regexp_full_match({{x}}, {literal(pattern)})"
+    return f"regexp_full_match({{x}}, {quoted_text(pattern)})"
 
 
 def _cast(value: str, type_: str) -> str:
     return value.replace("AS DOUBLE", f"AS {type_}")
 
 
-def _writes_comma(findings: Iterable[Facts], rules: Conventions) -> bool | None:
+def _writes_comma(findings: Iterable[Answers], rules: Conventions) -> bool | None:
     """Return whether the file as a whole writes decimal commas; None when its columns do not decide."""
     if rules.decimal is not None:
         return rules.decimal == ","
@@ -272,11 +243,11 @@ def _writes_comma(findings: Iterable[Facts], rules: Conventions) -> bool | None:
     return comma if comma != point else None
 
 
-def _fits(facts: Facts) -> set[str]:
+def _fits(facts: Answers) -> set[str]:
     return {name for name in _ORDER if facts.get(name)}
 
 
-def _choose(facts: Facts, rules: Conventions, comma: bool | None) -> str | None:
+def _choose(facts: Answers, rules: Conventions, comma: bool | None) -> str | None:
     """Choose the kind of a column among those that every value passed; None leaves it text."""
     fits = _fits(facts)
     fits -= {name for name in fits if facts.get(f"{name} huge") and not facts[f"{name} fraction"]}

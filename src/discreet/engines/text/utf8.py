@@ -26,7 +26,7 @@ _MARKS = (
 )
 
 
-def plain(path: Path, encoding: str | None, folder: Path) -> Path:
+def utf8_copy(path: Path, encoding: str | None, folder: Path) -> Path:
     """Return a UTF-8 file without byte order mark or NUL: the file itself, or a plain copy in the folder."""
     _require_codec(encoding)
     with _opened(path) as stream:

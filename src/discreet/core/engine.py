@@ -1,0 +1,207 @@
+"""Engines: where data lives. Each works on the frames of one library by the same few verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import pyarrow as pa
+
+from discreet.core.adapters import ENGINES, MEMORY, load
+from discreet.core.arrays import IntArray
+from discreet.core.tables.admission import package_of, refuse_lazy
+
+if TYPE_CHECKING:
+    from discreet.core.tables.source import Source
+
+ValueType = Literal["text", "whole", "real", "date", "uuid", "nested", "other"]
+"""What the values of a column are, whatever its engine calls their type; nested values include bytes."""
+_UNIQUE = 0.9
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """What separates and encloses the cells of delimited text, and the decimal mark."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    decimal: str = "."
+
+    def safe(self) -> TextLayout:
+        """Return the layout if it can be written, its marks being printable and different; else the usual one."""
+        marks = (self.delimiter, self.quote)
+        printable = all(len(mark) == 1 and (mark in "\t " or "!" <= mark <= "~") for mark in marks)
+        fits = printable and marks[0] != marks[1] and not any(mark.isalnum() for mark in marks)
+        return self if fits and self.decimal in (".", ",") else TextLayout()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What can be said about a column without showing any of its values.
+
+    ``length`` is the mean number of characters and ``words`` the mean number of spaces of texts; ``span`` is the
+    distance between the smallest and the largest whole number.
+    """
+
+    name: str
+    type: ValueType
+    n_rows: int
+    n_missing: int
+    n_distinct: int
+    length: float = 0.0
+    words: float = 0.0
+    span: float | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the column holds text."""
+        return self.type == "text"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the column holds whole numbers."""
+        return self.type == "whole"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column holds numbers."""
+        return self.type in ("whole", "real")
+
+    @property
+    def n_known(self) -> int:
+        """The number of rows that have a value."""
+        return self.n_rows - self.n_missing
+
+    @property
+    def uniqueness(self) -> float:
+        """The share of different values among those that are there."""
+        return self.n_distinct / max(self.n_known, 1)
+
+    @property
+    def missing(self) -> float:
+        """The share of rows without a value."""
+        return self.n_missing / max(self.n_rows, 1)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the column counts the rows: whole numbers, all different, with hardly a gap."""
+        close = self.span is not None and self.span < 2 * self.n_rows
+        return self.is_whole and self.uniqueness > _UNIQUE and close
+
+
+class Engine(Protocol):
+    """What works on the frames of one library, where their rows are.
+
+    A frame is what the user has: a pandas, Polars or PyArrow frame, a DuckDB relation. Verbs that return a frame are
+    lazy where the engine is; what they return is a frame of the same engine.
+    """
+
+    errors: tuple[type[Exception], ...]
+    """What the library raises where it cannot do its work; the messages may hold data."""
+
+    def source(self, frame: Any) -> Source:
+        """Return the rows as searches and judgments use them: distinct tuples with counts."""
+        ...
+
+    def value_types(self, frame: Any) -> dict[str, ValueType]:
+        """Return what the values of each column are."""
+        ...
+
+    def schema(self, frame: Any) -> pa.Schema:
+        """Return the names and Arrow types of the columns."""
+        ...
+
+    def arrow(self, frame: Any) -> pa.Table:
+        """Return all rows as an Arrow table."""
+        ...
+
+    def batches(self, frame: Any) -> Iterator[pa.RecordBatch]:
+        """Return the rows batch by batch."""
+        ...
+
+    def first_rows(self, frame: Any, n: int) -> pa.Table:
+        """Return the first rows."""
+        ...
+
+    def select(self, frame: Any, names: Sequence[str], *, numbers: Sequence[str] = ()) -> Any:
+        """Return a frame of some columns; those in ``numbers`` become floats."""
+        ...
+
+    def shuffled(self, frame: Any, secret: int) -> Any:
+        """Return the rows in an order that follows from a secret number of up to 256 bits."""
+        ...
+
+    def framed(self, rows: pa.Table | pa.RecordBatchReader, *, like: Any = None) -> Any:
+        """Return rows made elsewhere as a frame of the engine, of the same kind as another where there are several."""
+        ...
+
+    def facts(self, frame: Any) -> list[Facts]:
+        """Count what can be said about each column without showing its values."""
+        ...
+
+    def value_sets(self, frame: Any, names: Sequence[str]) -> dict[str, frozenset[Any]]:
+        """Return the different values of columns that have few of them, nulls left out."""
+        ...
+
+    def value_counts(self, frame: Any, name: str) -> tuple[pa.Array, IntArray]:
+        """Return the different values of a column in order, null left out, and how often each occurs."""
+        ...
+
+    def outside_counts(
+        self, frame: Any, ranges: Mapping[str, tuple[float | None, float | None]]
+    ) -> tuple[int, dict[str, tuple[int, int]]]:
+        """Return the number of rows, and for each column how many values are no finite numbers or out of range.
+
+        An end that is None is open.
+        """
+        ...
+
+    def formula_cells(self, frame: Any) -> int:
+        """Count the cells and column names that a spreadsheet would run."""
+        ...
+
+    def defused(self, frame: Any) -> Any:
+        """Return the frame with an apostrophe before every text that a spreadsheet would run."""
+        ...
+
+    def layout(self, frame: Any) -> TextLayout | None:
+        """Return how the text file was laid out that a frame comes from; None for others."""
+        ...
+
+    def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
+        """Write the rows to a file as they were judged; ``packing`` is none, gzip or zstd."""
+        ...
+
+    def typed(self, frame: Any, types: Mapping[str, pa.DataType], *, decimal: str = ".") -> Any:
+        """Return some columns of a file that was read back, those of text cast to the types they had."""
+        ...
+
+    def types_were_found(self, frame: Any) -> bool:
+        """Whether the types of columns were found in the values of a file, and not stated by it."""
+        ...
+
+    def typed_by_others(self, original: Any, remaining: Any, names: Sequence[str]) -> list[str]:
+        """Name the columns whose type, found in all rows of a file, would be another by the kept rows alone."""
+        ...
+
+
+def engine_of(frame: Any) -> Engine:
+    """Return the engine that works on a frame: that of its library, or else the one for frames in memory.
+
+    >>> type(engine_of(pa.table({"age": [42]}))).__name__
+    'Memory'
+    """
+    refuse_lazy(frame)
+    engine: Engine = load(ENGINES.get(package_of(frame), MEMORY))
+    return engine
+
+
+def arrow_table(frame: Any) -> pa.Table:
+    """Return a frame of any kind as an Arrow table.
+
+    >>> arrow_table(pa.record_batch({"age": [42]})).num_rows
+    1
+    """
+    return engine_of(frame).arrow(frame)

@@ -1,0 +1,210 @@
+"""The embedded engine: DuckDB behind the verbs that every engine has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from duckdb import DuckDBPyRelation as Relation
+
+from discreet.core.arrays import IntArray
+from discreet.core.engine import Engine, Facts, TextLayout, ValueType
+from discreet.core.tables.encoding import combined
+from discreet.core.tables.source import Source
+from discreet.engines.duckdb import retyping, spreadsheet, writing
+from discreet.engines.duckdb.admission import is_unpublishable
+from discreet.engines.duckdb.connection import connect, origin_of, quoted_name
+from discreet.engines.duckdb.queries import fetch_batches, in_secret_order, schema_of
+from discreet.engines.duckdb.small import relation_source
+
+_EXACT_ROWS = 1_000_000
+_CELLS_AT_ONCE = 4_000_000
+_COLUMNS_AT_ONCE = 32
+_WHOLE = {
+    f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+}
+_LARGEST = 1e308
+
+
+class DuckDb(Engine):
+    """DuckDB relations: files that were read, queries and tables of the user's.
+
+    Examples
+    --------
+    >>> ages = duckdb.connect().sql("SELECT * FROM (VALUES (42), (42), (7)) AS people(age)")
+    >>> ENGINE.value_counts(ages, "age")[1].tolist()
+    [1, 2]
+    """
+
+    errors = (duckdb.Error,)
+
+    def source(self, frame: Relation) -> Source:
+        """Return the rows as searches and judgments use them."""
+        return relation_source(frame)
+
+    def value_types(self, frame: Relation) -> dict[str, ValueType]:
+        """Return what the values of each column are."""
+        return {name: _value_type(str(type_)) for name, type_ in zip(frame.columns, frame.types, strict=True)}
+
+    def schema(self, frame: Relation) -> pa.Schema:
+        """Return the names and Arrow types of the columns."""
+        return schema_of(frame)
+
+    def arrow(self, frame: Relation) -> pa.Table:
+        """Return all rows as an Arrow table."""
+        return frame.to_arrow_table()
+
+    def batches(self, frame: Relation) -> Iterator[pa.RecordBatch]:
+        """Return the rows batch by batch."""
+        return fetch_batches(frame)
+
+    def first_rows(self, frame: Relation, n: int) -> pa.Table:
+        """Return the first rows."""
+        return frame.limit(n).to_arrow_table()
+
+    def select(self, frame: Relation, names: Sequence[str], *, numbers: Sequence[str] = ()) -> Relation:
+        """Return a relation of some columns; those in ``numbers`` become floats."""
+        cells = []
+        for name in names:
+            column = quoted_name(name)
+            cells.append(f"CAST({column} AS DOUBLE) AS {column}" if name in numbers else column)
+        return frame.project(", ".join(cells))
+
+    def shuffled(self, frame: Relation, secret: int) -> Relation:
+        """Return the rows in an order that follows from a secret number."""
+        return in_secret_order(frame, secret)
+
+    def framed(self, rows: pa.Table | pa.RecordBatchReader, *, like: Relation | None = None) -> Relation:
+        """Return rows made elsewhere as a relation of a new connection."""
+        del like
+        return connect().from_arrow(rows)
+
+    def facts(self, frame: Relation) -> list[Facts]:
+        """Count what can be said about each column, some columns in each pass.
+
+        Counting different values takes memory for every column that is counted at once, a few megabytes even where
+        there are few rows. So the number of columns in a pass is bounded.
+        """
+        (n_rows,) = frame.aggregate("count(*)").fetchall()[0]
+        exact = n_rows <= _EXACT_ROWS
+        counted: list[Facts] = []
+        for part in _parts(list(self.value_types(frame).items()), n_rows if exact else 1):
+            questions = [sql for name, type_ in part for sql in _questions(name, type_, exact=exact)]
+            answers = iter(frame.aggregate(", ".join(questions)).fetchall()[0])
+            for name, type_ in part:
+                n_known, n_distinct, *rest = (next(answers) for _ in range(5))
+                counted.append(Facts(name, type_, n_rows, n_rows - n_known, n_distinct, *rest))
+        return counted
+
+    def value_sets(self, frame: Relation, names: Sequence[str]) -> dict[str, frozenset[Any]]:
+        """Return the different values of columns that have few of them."""
+        sets: dict[str, frozenset[Any]] = {}
+        for part in _parts(names, 1):
+            lists = frame.aggregate(
+                ", ".join(f"list(DISTINCT {quoted_name(name)})" for name in part)
+            ).fetchall()[0]
+            sets |= {name: frozenset(values or ()) - {None} for name, values in zip(part, lists, strict=True)}
+        return sets
+
+    def value_counts(self, frame: Relation, name: str) -> tuple[pa.Array, IntArray]:
+        """Return the different values of a column in order, null left out, and how often each occurs."""
+        column = quoted_name(name)
+        counted = frame.aggregate(f"{column} AS value, count(*)::BIGINT AS rows", column)
+        table = counted.filter("value IS NOT NULL").to_arrow_table()
+        values = combined(table["value"])
+        order = pc.array_sort_indices(values)
+        return values.take(order), np.asarray(table["rows"], np.int64)[np.asarray(order)]
+
+    def outside_counts(
+        self, frame: Relation, ranges: Mapping[str, tuple[float | None, float | None]]
+    ) -> tuple[int, dict[str, tuple[int, int]]]:
+        """Count, in one pass, the rows, and the values of columns that are not finite or out of range."""
+        aggregates = ["count(*)"]
+        for name, (low, high) in ranges.items():
+            cell = f"CAST({quoted_name(name)} AS DOUBLE)"
+            lowest = -_LARGEST if low is None else float(low)
+            highest = _LARGEST if high is None else float(high)
+            aggregates += [
+                f"count(*) FILTER (WHERE {cell} IS NULL OR NOT isfinite({cell}))",
+                f"count(*) FILTER (WHERE isfinite({cell}) AND ({cell} < {lowest!r} OR {cell} > {highest!r}))",
+            ]
+        n_rows, *counts = frame.aggregate(", ".join(aggregates)).fetchall()[0]
+        return int(n_rows), dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
+
+    def formula_cells(self, frame: Relation) -> int:
+        """Count the cells and column names that a spreadsheet would run."""
+        return spreadsheet.count_formulas(frame)
+
+    def defused(self, frame: Relation) -> Relation:
+        """Return the relation with an apostrophe before every text that a spreadsheet would run."""
+        return spreadsheet.defused_relation(frame)
+
+    def layout(self, frame: Relation) -> TextLayout | None:
+        """Return how the text file was laid out that a relation comes from."""
+        return origin_of(frame).layout
+
+    def write(self, frame: Relation, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
+        """Stream the rows to a file."""
+        writing.write(frame, path, format_, packing=packing, layout=layout)
+
+    def typed(self, frame: Relation, types: Mapping[str, pa.DataType], *, decimal: str = ".") -> Relation:
+        """Return some columns, those of text cast to the types they had."""
+        return retyping.cast_to_types(frame, types, decimal=decimal)
+
+    def types_were_found(self, frame: Relation) -> bool:
+        """Whether the types of columns were found in the values of a file."""
+        return origin_of(frame).inference is not None
+
+    def typed_by_others(self, original: Relation, remaining: Any, names: Sequence[str]) -> list[str]:
+        """Name the columns whose type, found in all rows of a file, would be another by the kept rows alone."""
+        inference = origin_of(original).inference
+        return [] if inference is None else retyping.typed_by_others(inference, original, remaining, names)
+
+
+ENGINE = DuckDb()
+
+
+def _value_type(type_: str) -> ValueType:
+    """Return what the values of a type of the engine are.
+
+    >>> [_value_type(name) for name in ("UBIGINT", "DECIMAL(18,3)", "TIMESTAMP", "INTEGER[]", "BIT")]
+    ['whole', 'real', 'date', 'nested', 'other']
+    """
+    if is_unpublishable(type_):
+        return "nested"
+    if type_ in _WHOLE:
+        return "whole"
+    if type_.startswith(("FLOAT", "DOUBLE", "DECIMAL")):
+        return "real"
+    if type_.startswith(("DATE", "TIME")):
+        return "date"
+    if type_ == "VARCHAR":
+        return "text"
+    return "uuid" if type_ == "UUID" else "other"
+
+
+def _parts(columns: Sequence[Any], n_rows: int) -> Iterator[Sequence[Any]]:
+    at_once = max(1, min(_COLUMNS_AT_ONCE, _CELLS_AT_ONCE // max(n_rows, 1)))
+    for start in range(0, len(columns), at_once):
+        yield columns[start : start + at_once]
+
+
+def _questions(name: str, type_: ValueType, *, exact: bool) -> list[str]:
+    """Return five aggregates for a column: known values, different ones, mean length, mean spaces, and span."""
+    column = quoted_name(name)
+    distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
+    text = ["0.0", "0.0"]
+    span = "NULL"
+    if type_ == "text":
+        text = [
+            f"coalesce(avg(length({column})), 0)",
+            f"coalesce(avg(length({column}) - length(replace({column}, ' ', ''))), 0)",
+        ]
+    elif type_ == "whole":
+        span = f"max({column})::DOUBLE - min({column})::DOUBLE"
+    return [f"count({column})", distinct, *text, span]

@@ -1,0 +1,35 @@
+"""The shape of the code stays within its limits; ``make shape`` prints it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.shape import Shape, shape
+
+
+@pytest.fixture(scope="module")
+def counted() -> Shape:
+    return shape()
+
+
+def test_bindings_name_things_of_the_domain(counted: Shape) -> None:
+    assert counted.dialect_share < 0.015, counted.dialect.most_common()
+
+
+def test_no_two_public_classes_have_one_name(counted: Shape) -> None:
+    assert not counted.classes
+
+
+def test_duckdb_is_imported_by_its_engine_alone(counted: Shape) -> None:
+    assert not counted.duckdb
+
+
+def test_a_word_of_the_dialect_and_a_name_with_two_meanings_are_counted(tmp_path) -> None:
+    (tmp_path / "first.py").write_text("import duckdb\n# why\ndef price(one): ...\nclass Basket: ...\n")
+    (tmp_path / "second.py").write_text("def price(item): ...\nclass Basket: ...\ntotal = 1\n")
+    counted = shape(tmp_path)
+    assert (counted.files, counted.lines, counted.comments) == (2, 7, 1)
+    assert (dict(counted.dialect), counted.bindings) == ({"one": 1}, 3)
+    assert list(counted.classes) == ["Basket"]
+    assert list(counted.functions) == ["price"]
+    assert counted.duckdb == ["first.py"]
