@@ -128,7 +128,7 @@ class HorizontalProtocol(RowsProtocol):
             return (*every_sum, "Every count is opened, however small; a count of one points to a person.")
         return (
             *every_sum,
-            f"Every party learns which counts lie below {self.min_count}, and no more of them.",
+            f"Every party learns which counts lie below {self.min_count}; of these no more is opened.",
             f"The first two parties together learn the counts below {self.min_count} as well.",
         )
 
