@@ -98,18 +98,18 @@ def _brute(path: str, ours: dict[str, Any]) -> list[Row]:
 def neighbors(name: str, path: str) -> dict[str, Any]:
     """Time exact neighbors; the baskets are written for the peers where a path is given."""
     from discreet.datasets import quest
-    from discreet.kernels.sketches.exact_neighbors import Compressed, nearest
+    from discreet.kernels.sketches.exact_neighbors import Compressed, nearest_exactly
 
     def laid(baskets: Any) -> Compressed:
         return Compressed(baskets.indptr, baskets.items, None, baskets.n_items)
 
-    nearest(laid(quest("T20.I4.D1K.N1K", random_state=1)), K)
+    nearest_exactly(laid(quest("T20.I4.D1K.N1K", random_state=1)), K)
     baskets = quest(name, random_state=17)
     rows = laid(baskets)
     taken = []
     for _ in range(3 if path else 1):
         wall, cpu = time.perf_counter(), time.process_time()
-        found = nearest(rows, K)
+        found = nearest_exactly(rows, K)
         taken.append((time.perf_counter() - wall, time.process_time() - cpu))
     memory = highest_memory()
     sample = np.linspace(0, rows.n - 1, 500).astype(int)

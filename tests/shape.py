@@ -27,7 +27,7 @@ DIALECT = _words(
 
 VERBS = _words(
     """release perturb reconstruct mine hide ask run measure holds check fit predict transform frames leaks
-    read write read_back judge figures cautions blocks batches columns names to_dict from_dict"""
+    read write read_back judge figures cautions blocks batches columns names show to_dict from_dict"""
 )
 """Verbs of protocols, of engines and of kinds, which many modules share: the same name means the same everywhere."""
 
@@ -111,9 +111,14 @@ def _public(trees: dict[str, ast.Module]) -> tuple[dict[str, list[str]], dict[st
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 classes[node.name].append(name)
-            elif isinstance(node, _SCOPES) and not node.name.startswith("_"):
+            elif isinstance(node, _SCOPES) and not node.name.startswith("_") and not _is_command(node):
                 functions[node.name].append(name)
     return classes, functions
+
+
+def _is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function is a command, which is called as what it runs."""
+    return any("command(" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:

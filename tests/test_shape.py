@@ -20,6 +20,10 @@ def test_no_two_public_classes_have_one_name(counted: Shape) -> None:
     assert not counted.classes
 
 
+def test_a_public_function_shares_its_name_only_as_the_verb_of_a_protocol(counted: Shape) -> None:
+    assert not counted.functions
+
+
 def test_duckdb_is_imported_by_its_engine_alone(counted: Shape) -> None:
     assert not counted.duckdb
 

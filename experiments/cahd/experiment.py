@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
-from discreet.kinds.basket_estimates import band_of, density, spread_of
+from discreet.kinds.basket_estimates import density, error_band, spread_of
 from discreet.measure import reidentification
 from experiments.cahd import pictures
 from experiments.cahd.runs import (
@@ -177,7 +177,7 @@ def _spreads(seeds: Sequence[int], side: int) -> dict[float, tuple[float, float]
     for correlation in _CORRELATIONS:
         several = [_generated(correlation, seed, side) for seed in seeds]
         plain = [spread_of(one, np.arange(len(one)), np.arange(one.n_items)) for one in several]
-        band = [spread_of(one, *band_of(one)) for one in several]
+        band = [spread_of(one, *error_band(one)) for one in several]
         found[correlation] = float(np.mean(plain)), float(np.mean(band))
     return found
 
@@ -211,7 +211,7 @@ def _matrices(page: Page, spreads: dict[float, tuple[float, float]], side: int) 
     for correlation in _CORRELATIONS:
         baskets = _generated(correlation, 1, side)
         plain = (np.arange(len(baskets)), np.arange(baskets.n_items))
-        grids = [density(baskets, *order, height=100, width=100) for order in (plain, band_of(baskets))]
+        grids = [density(baskets, *order, height=100, width=100) for order in (plain, error_band(baskets))]
         pairs.append((f"correlation {correlation:g}", grids[0], grids[1]))
     page.section(
         "The band matrix", f"Generated matrices of {side:,} baskets and {side:,} items, 20 items to a basket."

@@ -147,10 +147,10 @@ def _accuracy(sample: Sample, split: _Split, train: Release, test: Release, seed
 
 def _original_accuracy(sample: Sample, split: _Split) -> float:
     """Classify the same records by their true nearest neighbors, which vote in the same way."""
-    from discreet.kernels.sketches.exact_neighbors import Compressed, nearest
+    from discreet.kernels.sketches.exact_neighbors import Compressed, nearest_exactly
 
     compress, queries = partial(_compressed, Compressed, sample.rows), split.test[split.classified]
-    near = nearest(compress(split.train), NEIGHBORS, queries=compress(queries))
+    near = nearest_exactly(compress(split.train), NEIGHBORS, queries=compress(queries))
     unit = _unit(sample.rows)
     means = unit[queries] @ np.asarray(unit[split.train].mean(axis=0)).ravel()
     weights = np.maximum(near.cosines - means[:, None], 0.0) ** 2

@@ -40,7 +40,7 @@ from discreet.publish import (
     PermMondrian,
     Samarati,
 )
-from discreet.report.page import render
+from discreet.report.page import render_report
 from discreet.report.pdf import browser
 from discreet.report.pdf_metadata import without_metadata
 
@@ -155,7 +155,7 @@ def test_no_bar_is_invented_for_rare_values() -> None:
     roles = {"age": quasi(), "drug": sensitive(), "x": quasi()}
     release = Mondrian(KAnonymity(5)).release(Table(frame, roles))
     for internal in (False, True):
-        page = render(release, internal=internal)
+        page = render_report(release, internal=internal)
         assert "other values" not in page
         assert "A few rows of rarer values are not shown." in page
 
@@ -164,7 +164,7 @@ def test_wide_tables_have_an_index_and_examples_column_by_column() -> None:
     rng = np.random.default_rng(1)
     frame = pa.table({f"c{at}": rng.integers(0, 3, 300) for at in range(12)})
     release = Mondrian(KAnonymity(5)).release(Table(frame, {f"c{at}": quasi() for at in range(12)}))
-    page = render(release)
+    page = render_report(release)
     links = re.findall(r'href="#(distribution-\d+)"', page)
     assert len(links) == 12
     assert all(f'id="{one}"' in page for one in links)

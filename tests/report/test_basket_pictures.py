@@ -10,7 +10,7 @@ import pytest
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.datasets import quest
-from discreet.kinds.basket_estimates import band_of, density, kl_curve_of, page_grids, spread_of
+from discreet.kinds.basket_estimates import density, error_band, kl_curve_of, page_grids, spread_of
 from discreet.publish import AprioriAnonymization, Cahd
 from discreet.report import render
 from discreet.report.basket_pictures import kl_curve, matrices, shades
@@ -44,7 +44,7 @@ def test_a_density_is_the_share_of_cells_held() -> None:
 def test_band_order_lays_like_baskets_together() -> None:
     blocks = [[10 * part + item for item in range(4)] for part in range(5)]
     mixed = Baskets.from_lists([blocks[number % 5] for number in range(50)])
-    rows, items = band_of(mixed)
+    rows, items = error_band(mixed)
     assert sorted(rows.tolist()) == list(range(50))
     assert sorted(items.tolist()) == list(range(20))
     plain = spread_of(mixed, np.arange(50), np.arange(20))

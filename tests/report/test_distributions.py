@@ -13,7 +13,7 @@ from tests.report.releases import released
 from discreet import Table, masked, quasi, sensitive
 from discreet.guarantees import KAnonymity
 from discreet.kinds.bins import cut, ends_of, line_of
-from discreet.kinds.distributions import HIDDEN, MISSING, OTHER, before_and_after, sensitive_bars
+from discreet.kinds.distributions import HIDDEN, MISSING, OTHER, compared_bars, sensitive_bars
 from discreet.publish import Generalization
 
 _DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2030, 1, 1))
@@ -72,7 +72,7 @@ def test_labels_that_are_no_stretch_of_the_line_are_not_read_so() -> None:
 def test_bars_count_people_and_pool_the_few(values: list[str | None], fewest: int) -> None:
     frame = pa.table({"town": pa.array(values, pa.string()), "age": list(range(len(values)))})
     release = released(frame, {"town": quasi(), "age": quasi()})
-    bars = before_and_after(release, "town", fewest)
+    bars = compared_bars(release, "town", fewest)
     assert bars is not None
     counts = Counter(MISSING if value is None else value for value in values)
     for label, share in zip(bars.labels, bars.before, strict=True):
@@ -93,7 +93,7 @@ def test_masks_nodes_and_sets_are_spread_over_what_they_cover() -> None:
     table = Table(pa.table({"zip": zips}), {"zip": quasi(masked())})
     release = Generalization(KAnonymity(5), levels={"zip": 2}).release(table)
     assert set(release.frame["zip"].to_pylist()) == {"011**", "012**", "021**"}
-    bars = before_and_after(release, "zip", 5)
+    bars = compared_bars(release, "zip", 5)
     assert bars is not None
     assert set(bars.labels) == set(zips)
     np.testing.assert_allclose(bars.after, bars.before)
@@ -101,7 +101,7 @@ def test_masks_nodes_and_sets_are_spread_over_what_they_cover() -> None:
 
 def test_values_written_like_marks_keep_their_own_bar() -> None:
     frame = pa.table({"town": [MISSING] * 20 + [None] * 20})
-    bars = before_and_after(released(frame, {"town": quasi()}), "town", 10)
+    bars = compared_bars(released(frame, {"town": quasi()}), "town", 10)
     assert bars is not None
     assert len(set(bars.labels)) == 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from discreet.cli._output import number, plain_judgment, print_json, print_lines, verdict_lines
+from discreet.cli._output import number_text, plain_judgment, print_json, print_lines, verdict_lines
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ def print_judgment(judgment: Judgment, *, as_json: bool) -> None:
             *(() if verdict is None else verdict_lines(verdict, groups=what, rows="baskets")),
             ("baskets", f"{counts['baskets']:,}{where}"),
             ("reaches", "all guarantees these baskets keep:"),
-            *(("", f"{measure.name:<30} up to {number(measure.worst)}") for measure in judgment.measures),
+            *(
+                ("", f"{measure.name:<30} up to {number_text(measure.worst)}")
+                for measure in judgment.measures
+            ),
         ]
     )
 

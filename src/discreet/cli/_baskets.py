@@ -118,7 +118,7 @@ def job(data: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     name = values["method"] or ("apriori" if values["km"] else "cahd")
     parameters = parameters_of(METHODS[name], values, among=options.basket_publishers())
     return {
-        "input": {"path": data, **reading_of(values)},
+        "input": {"path": data, **basket_input(values)},
         "baskets": section,
         "guarantee": [guarantee],
         "method": {"name": name} | parameters,
@@ -144,7 +144,7 @@ def check(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) 
     return judgment.ok
 
 
-def risk(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
+def measure_risk(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Measure how likely baskets are to be found again by a few known items."""
     from discreet.cli._basket_output import print_risk
     from discreet.cli._progress import stages
@@ -174,11 +174,11 @@ def read(data: Path, values: Mapping[str, Any]) -> Baskets | GroupedBaskets:
         from discreet.job import Job
 
         described = Job.read(data)
-        return read_baskets(described.data, **(dict(described.reading) | reading_of(values)))
-    return read_published(data) if data.is_dir() else read_baskets(data, **reading_of(values))
+        return read_baskets(described.data, **(dict(described.reading) | basket_input(values)))
+    return read_published(data) if data.is_dir() else read_baskets(data, **basket_input(values))
 
 
-def reading_of(values: Mapping[str, Any]) -> dict[str, Any]:
+def basket_input(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for reading baskets that were named."""
     named = {
         "format": values.get("basket_format"),
@@ -198,7 +198,7 @@ def guarantee_of(values: Mapping[str, Any]) -> dict[str, Any]:
     if rules.is_set(values):
         if values["p"] is not None or values["km"]:
             raise parse.mistake("Hidden rules are judged by themselves; leave -p and --km out.")
-        return rules.guarantee_of(values)
+        return rules.rules_guarantee(values)
     if values["km"]:
         if values["p"] is not None:
             raise parse.mistake("-p and --km are two guarantees; choose one.", "-p 10")

@@ -41,7 +41,7 @@ def data_file(data: Path, described: Description | None) -> Path:
     return data
 
 
-def table_of(data: Path, given: Mapping[str, Any], *, judged: bool = True) -> Table:
+def described_table(data: Path, given: Mapping[str, Any], *, judged: bool = True) -> Table:
     """Read a file as a table with the roles that the options, a job file or a release give.
 
     What is only judged may be released already, so that its labels fit no tree.
@@ -51,7 +51,7 @@ def table_of(data: Path, given: Mapping[str, Any], *, judged: bool = True) -> Ta
     from discreet.kinds.roles import complete
 
     described = description(data, given)
-    frame, reading_roles = frame_of(data, given, described, judged=judged)
+    frame, reading_roles = described_frame(data, given, described, judged=judged)
     if not any(column.role.value == "quasi" for column in reading_roles.values()):
         raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
     rest = rest_from(given["rest"]) if described is None or described.rest is None else described.rest
@@ -70,7 +70,7 @@ def with_roles(job: Job, given: Mapping[str, Any]) -> Job:
     return replace(job, columns={**described.columns, **(job.columns or {})}, rest=rest, reading=reading)
 
 
-def frame_of(
+def described_frame(
     data: Path, options: Mapping[str, Any], described: Description | None, *, judged: bool
 ) -> tuple[Any, dict[str, Column]]:
     """Read a file, and the roles of its columns; those of the options come before those described."""

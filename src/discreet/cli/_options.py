@@ -177,7 +177,7 @@ def roles(*, rest: str | None) -> Callable[[F], F]:
     return in_group("Roles", (*_ROLES, choice, _HIERARCHY, _ROLES_FROM))
 
 
-def output(command: F, *, required: bool = True) -> F:
+def output_options(command: F, *, required: bool = True) -> F:
     """Add the options for writing a release."""
     out = click.option("--out", required=required, type=DATA, metavar="DIR", help="The folder to write.")
     return in_group("Writing", (out, *_WRITING))(command)
@@ -205,7 +205,7 @@ def guarantees(command: F) -> F:
     return options_of(table_guarantees, group="Guarantee")(in_group("Guarantee", [POPULATION])(command))
 
 
-def method(command: F) -> F:
+def method_option(command: F) -> F:
     """Add the choice of a method for tables, and the options of all of them."""
     return later(_method_choice)(options_of(table_publishers, without=NOT_OF_TABLES)(command))
 

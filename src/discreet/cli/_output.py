@@ -32,9 +32,9 @@ _COLORS = {
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
-    from discreet.engines.results import finite
+    from discreet.engines.results import json_ready
 
-    click.echo(json.dumps(finite(content), ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(json_ready(content), ensure_ascii=False, allow_nan=False))
 
 
 def print_lines(rows: Iterable[tuple[str, str]]) -> None:
@@ -99,9 +99,8 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
         if part.basis is Basis.CLAIMED:
             lines.append((part.word, f"{part.guarantee}, according to release.json"))
             continue
-        measured = (
-            f"{part.measure} {number(part.worst)} (required: {_WORDS[part.relation]} {number(part.bound)})"
-        )
+        required = f"{_WORDS[part.relation]} {number_text(part.bound)}"
+        measured = f"{part.measure} {number_text(part.worst)} (required: {required})"
         if not part.ok and part.n_groups:
             measured += (
                 f"; {part.failing_groups:,} of {part.n_groups:,} {groups} ({part.failing_rows:,} {rows}) fail"
@@ -131,7 +130,7 @@ def plain_cautions(*published: Any) -> list[dict[str, object]]:
     return [caution.to_dict() for caution in formula_cautions(*published)]
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """Write a number short, and whole numbers whole.
 
     >>> number(5.0), number(0.123456), number(float("nan")), number(20000)

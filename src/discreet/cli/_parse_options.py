@@ -38,7 +38,7 @@ def as_flag(names: Iterable[str]) -> str:
     return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
 
 
-def pairs(flag: str, values: Iterable[str], *, last: bool = False) -> dict[str, str]:
+def key_values(flag: str, values: Iterable[str], *, last: bool = False) -> dict[str, str]:
     """Split COLUMN=VALUE options; a value that is wrong is not repeated, since it may be a secret.
 
     ``last`` splits at the last equals sign, for values that have none while the names of columns may.
@@ -57,7 +57,7 @@ def pairs(flag: str, values: Iterable[str], *, last: bool = False) -> dict[str, 
 def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> dict[str, Any]:
     """Split COLUMN=NUMBER options."""
     try:
-        return {name: kind(value) for name, value in pairs(flag, values).items()}
+        return {name: kind(value) for name, value in key_values(flag, values).items()}
     except ValueError:
         raise mistake(f"{flag} takes COLUMN=NUMBER.") from None
 
@@ -129,13 +129,13 @@ def columns(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     details = {
         "hierarchy": (
             {
-                name: hierarchy(how)
-                for name, how in pairs("--hierarchy", options.get("hierarchies") or ()).items()
+                name: hierarchy_option(how)
+                for name, how in key_values("--hierarchy", options.get("hierarchies") or ()).items()
             },
             "quasi or sensitive",
         ),
         "weight": (numbers("--weight", options.get("weights") or (), float), "quasi"),
-        "pseudonym": (pairs("--pseudonym", options.get("pseudonyms") or ()), "identifier or person"),
+        "pseudonym": (key_values("--pseudonym", options.get("pseudonyms") or ()), "identifier or person"),
     }
     for key, (values, roles) in details.items():
         for name, value in values.items():
@@ -152,7 +152,7 @@ def columns(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return sections
 
 
-def hierarchy(how: str) -> dict[str, Any]:
+def hierarchy_option(how: str) -> dict[str, Any]:
     """Read how values become coarser: intervals:5,10,20, mask, mask:left:5, flat, scale:bands, icd9, ip, or a file.
 
     >>> hierarchy("intervals:5,10"), hierarchy("mask:5"), hierarchy("tree.csv")

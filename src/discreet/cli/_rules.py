@@ -48,7 +48,7 @@ def is_set(values: Mapping[str, Any]) -> bool:
     return any(values.get(name) for name in ("rules", "rules_file", "min_support", *_THRESHOLDS))
 
 
-def guarantee_of(values: Mapping[str, Any]) -> dict[str, Any]:
+def rules_guarantee(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rules and their thresholds, laid out as a guarantee in a job file."""
     rules = _rules(values["rules"], values["rules_file"])
     if not rules:

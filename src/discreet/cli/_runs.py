@@ -52,7 +52,7 @@ def file_output(words: str, *, required: bool = True) -> Callable[[F], F]:
     return in_group("Writing", (out, overwrite))
 
 
-def verb_job(
+def command_job(
     verb: str,
     values: Mapping[str, Any],
     *,

@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._runs import perform_verb, verb_job
+from discreet.cli._runs import command_job, perform_verb
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -178,7 +178,7 @@ def doctor(
 def run(session: Path, name: str, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Run the protocol of the SESSION with the other parties and write the common result."""
     keys = {key: values[key] for key in ("key", "listen", "two_parties_see_each_other", "overwrite")}
-    job = verb_job("party", {}, data=values["data"], out=out, session=session, name=name, **keys)
+    job = command_job("party", {}, data=values["data"], out=out, session=session, name=name, **keys)
     perform_verb("party run", job, as_json=as_json, quiet=quiet)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.category_estimates import Shares, codes_of
-from discreet.collect.frames import frame_of, released, require_columns, require_hidden
+from discreet.collect.frames import frame_of, released_frame, require_columns, require_hidden
 from discreet.collect.noise import NOISES, Laplace, noise_from_dict
 from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.density import Density
@@ -96,7 +96,7 @@ class Channels:
                 "The bits of a column reported in unary have the names of columns that are there."
             )
         fresh = [new for several in distorted.values() for new in several]
-        return released(wrapped.with_columns(*fresh).select(order))
+        return released_frame(wrapped.with_columns(*fresh).select(order))
 
     def reconstruct(self, noisy: Any, **options: Mapping[str, Any]) -> dict[str, Density | Shares]:
         """Recover the distribution of each column; options are passed by column, as in ``age={"intervals": 20}``."""

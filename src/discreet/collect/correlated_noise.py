@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.collect.frames import frame_of, released, require_hidden
+from discreet.collect.frames import frame_of, released_frame, require_hidden
 from discreet.collect.noise import GRID_BITS, MOST_STEPS
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
@@ -99,7 +99,7 @@ class CorrelatedNoise:
             name: np.ascontiguousarray(column) for name, column in zip(columns, noisy.T, strict=True)
         }
         series = [nw.new_series(name, noisy_columns[name], backend=frame.implementation) for name in columns]
-        return released(frame.with_columns(*series))
+        return released_frame(frame.with_columns(*series))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the channel as plain data: what is public about it."""

@@ -42,7 +42,7 @@ def require_hidden(frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
             )
 
 
-def released(frame: nw.DataFrame[Any]) -> Any:
+def released_frame(frame: nw.DataFrame[Any]) -> Any:
     """Return the native frame, without metadata about the original data."""
     native = frame.to_native()
     if frame.implementation.is_pyarrow():

@@ -168,13 +168,13 @@ def _patterns(
 def _baskets(
     sizes: _Sizes, patterns: tuple[IntArray, CodeArray], levels: FloatArray, rng: np.random.Generator
 ) -> Baskets:
-    from discreet.kernels.baskets.quest import fill, n_seeds
+    from discreet.kernels.baskets.quest import fill_baskets, n_seeds
 
     weights = np.cumsum(rng.exponential(size=sizes.patterns))
     weights /= weights[-1]
     seeds = rng.integers(0, 2**64, n_seeds(sizes.n_baskets), np.uint64)
     lengths = _cumulated_poisson(sizes.length - 1)
-    indptr, items = fill(seeds, sizes.n_baskets, sizes.n_items, lengths, patterns, weights, levels)
+    indptr, items = fill_baskets(seeds, sizes.n_baskets, sizes.n_items, lengths, patterns, weights, levels)
     return Baskets(indptr, items, pa.array(np.arange(sizes.n_items)))
 
 

@@ -62,19 +62,19 @@ def write_folder(
 
 def json_text(record: Any) -> str:
     """Return plain data as JSON text, indented by one."""
-    return json.dumps(finite(record), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json.dumps(json_ready(record), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def finite(record: Any) -> Any:
+def json_ready(record: Any) -> Any:
     """Return plain data for JSON, which has no infinity: a number that is not finite becomes None.
 
     >>> finite({"epsilon": float("inf"), "shares": (0.5, 0.5)})
     {'epsilon': None, 'shares': [0.5, 0.5]}
     """
     if isinstance(record, Mapping):
-        return {str(name): finite(value) for name, value in record.items()}
+        return {str(name): json_ready(value) for name, value in record.items()}
     if isinstance(record, list | tuple):
-        return [finite(value) for value in record]
+        return [json_ready(value) for value in record]
     return None if isinstance(record, float) and not math.isfinite(record) else record
 
 

@@ -147,7 +147,7 @@ class PerturbJob(VerbJob):
         """Refuse columns that are not there, hidden ones without numbers, and types that cannot be written."""
         from discreet.core.tables.encoding import unpublishable
 
-        require_columns(types, [*self.columns, *self.drop], self.data)
+        require_named_columns(types, [*self.columns, *self.drop], self.data)
         for name in self.columns:
             if types[name] not in NUMBERS:
                 raise SchemaError(f"Column '{name}' must hold numbers to be hidden behind noise.")
@@ -315,7 +315,7 @@ class DistortJob(VerbJob):
         }
 
 
-def require_columns(names: Any, required: Sequence[str], data: Any) -> None:
+def require_named_columns(names: Any, required: Sequence[str], data: Any) -> None:
     """Refuse names of columns that a file does not have."""
     missing = [name for name in required if name not in names]
     if missing:

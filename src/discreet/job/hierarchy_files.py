@@ -16,7 +16,7 @@ from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.hierarchy.ranges import Intervals
 from discreet.core.hierarchy.trees import Masked, Rows, flat, read_hierarchy
 from discreet.core.schema import Role
-from discreet.core.tables.labels import SetOf, parse, texts
+from discreet.core.tables.labels import SetOf, parse_label, texts
 from discreet.job.proposals import generalized
 from discreet.job.roles import role_of
 
@@ -118,7 +118,7 @@ def _naming_rare(spec: Rows, counts: dict[str, int]) -> int:
         for label in level:
             below[label] = below.get(label, 0) + 1
         for label, n_leaves in below.items():
-            read = parse(label)
+            read = parse_label(label)
             named = set(read.items) if isinstance(read, SetOf) else {label}
             if n_leaves > 1 and named & rare:
                 labels.add(label)
@@ -136,6 +136,6 @@ def _filled(values: pa.Array, spec: HierarchySpec) -> pa.Array:
 def _require_column(relation: Any, column: str) -> None:
     names = list(engine_of(relation).value_types(relation))
     if column not in names:
-        from discreet.kinds.wording import nearest
+        from discreet.kinds.wording import nearest_name
 
-        raise InputError(f"There is no column '{column}'{nearest(column, names)}")
+        raise InputError(f"There is no column '{column}'{nearest_name(column, names)}")

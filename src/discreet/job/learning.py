@@ -14,7 +14,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import NONE, Constraint, Constraints, InstanceOf, OneOf
 from discreet.core.registry import METHODS
-from discreet.job.collecting import require_columns
+from discreet.job.collecting import require_named_columns
 from discreet.job.verbs import PATH, TEXT, TEXTS, Made, Progress, VerbJob
 from discreet.kinds.tables import TableKind
 
@@ -131,7 +131,7 @@ class FitJob(VerbJob):
         """Part the rows from their classes."""
         from discreet.core.tables.encoding import require_flat
 
-        require_columns(rows.column_names, [self.target, *drop], data)
+        require_named_columns(rows.column_names, [self.target, *drop], data)
         labels = rows[self.target]
         if labels.null_count:
             raise InputError(f"{labels.null_count} rows of {data} have no class; drop them first.")
@@ -144,7 +144,7 @@ class FitJob(VerbJob):
         """Return the share of test rows whose class is predicted correctly."""
         rows = _rows(test, self.reading)
         names = [str(name) for name in learner.feature_names_in_]
-        require_columns(rows.column_names, [self.target, *names], test)
+        require_named_columns(rows.column_names, [self.target, *names], test)
         features, labels = self._split(rows.select([*names, self.target]), test, ())
         predicted = learner.predict(features)
         if predicted.dtype.kind != labels.dtype.kind:
@@ -214,7 +214,7 @@ class PredictJob(VerbJob):
                 "The model describes columns and predicts nothing; it can only be used from Python."
             )
         names = [str(name) for name in model.feature_names_in_]
-        require_columns(rows.column_names, [*names, *self.keep], self.data)
+        require_named_columns(rows.column_names, [*names, *self.keep], self.data)
         for name in self.keep:
             if name in (_PREDICTED, _PROBABILITY):
                 raise SchemaError(

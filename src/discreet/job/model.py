@@ -18,7 +18,7 @@ from discreet.guarantees import AllOf, Guarantee
 from discreet.kinds.baskets import BasketSection
 from discreet.kinds.kind import Input, Kind, job_kinds
 from discreet.kinds.sketches import SketchSection
-from discreet.kinds.wording import listed, nearest
+from discreet.kinds.wording import nearest_name, quoted_list
 
 
 @public
@@ -146,7 +146,7 @@ class Job:
         for name in self.options:
             if name not in known_options:
                 raise ParameterError(
-                    f"The method {method.name} has no option '{name}'{nearest(name, known_options)}"
+                    f"The method {method.name} has no option '{name}'{nearest_name(name, known_options)}"
                 )
         self.kind.check(self.input, method)
 
@@ -226,7 +226,7 @@ class Job:
         if not method.keeps(names):
             several = ", and one at a time" if len(names) > 1 and not method.joins else ""
             can = [other.name for other in fitting if other.keeps(names)]
-            remedy = f"; {listed(can)} can." if can else "."
+            remedy = f"; {quoted_list(can)} can." if can else "."
             raise ParameterError(
                 f"The method {method.name} keeps {', '.join(method.guarantees)}{several}, and cannot keep "
                 f"{' & '.join(names)}{remedy}"

@@ -19,7 +19,7 @@ from discreet.job.model import Job
 from discreet.kinds.kind import TEXT, Kind, job_kinds
 from discreet.kinds.roles import complete
 from discreet.kinds.tables import TableKind
-from discreet.kinds.wording import listed, nearest, refuse_unknown
+from discreet.kinds.wording import nearest_name, quoted_list, refuse_unknown
 
 _OUTPUT = (
     "folder",
@@ -134,12 +134,12 @@ def guarantee_from(section: object, columns: Mapping[str, Column], folder: Path)
 def _guarantee(section: object, columns: Mapping[str, Column], folder: Path) -> Guarantee:
     specs = releasable_guarantees()
     if not isinstance(section, Mapping) or not isinstance(section.get("kind"), str):
-        raise ParameterError(f"A [[guarantee]] needs a kind: {listed(list(specs))}.")
+        raise ParameterError(f"A [[guarantee]] needs a kind: {quoted_list(list(specs))}.")
     fields = {name: value for name, value in section.items() if name != "kind"}
     classes = {name: spec.class_name for name, spec in specs.items()}
     kind = classes.get(section["kind"], section["kind"])
     if kind not in classes.values():
-        hint = nearest(section["kind"], [*classes, *classes.values()])
+        hint = nearest_name(section["kind"], [*classes, *classes.values()])
         raise ParameterError(f"'{section['kind']}' is no guarantee{hint}")
     if kind != "KMap":
         return guarantee_from_dict({"guarantee": kind} | fields)
@@ -162,7 +162,7 @@ def _method(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     name = section.get("name")
     specs = {method.name: method for method in methods(role=RELEASING, takes=kind.takes)}
     if name is not None and name not in specs:
-        raise ParameterError(f"[method] has an unknown name{nearest(name, specs)}")
+        raise ParameterError(f"[method] has an unknown name{nearest_name(name, specs)}")
     return {"method": name, "options": {key: value for key, value in section.items() if key != "name"}}
 
 

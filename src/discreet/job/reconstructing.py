@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
 from discreet.core.params import NONE, Constraint, Constraints, FloatIn, OneOf
-from discreet.job.collecting import NUMBERS, channel_of, require_columns
+from discreet.job.collecting import NUMBERS, channel_of, require_named_columns
 from discreet.job.verbs import PATH, SEED, TEXT, Made, Progress, VerbJob
 from discreet.kinds.tables import TableKind
 
@@ -141,7 +141,7 @@ class ReconstructJob(VerbJob):
 
         engine = engine_of(relation)
         types = engine.value_types(relation)
-        require_columns(types, [self.column], self.data)
+        require_named_columns(types, [self.column], self.data)
         if types[self.column] not in NUMBERS:
             raise SchemaError(f"Column '{self.column}' must hold noisy numbers.")
         for batch in engine.batches(engine.select(relation, [self.column], numbers=[self.column])):

@@ -15,7 +15,7 @@ from discreet.engines.digests import described_file
 from discreet.guarantees import KAnonymity
 from discreet.guarantees.per_unit import PerUnit
 from discreet.kinds.written import Written
-from discreet.report.folder import json_text, public_verdict
+from discreet.report.folder import public_verdict, record_text
 
 Field = tuple[str | int, ...]
 """A leaf of release.json, by the names and positions that lead to it."""
@@ -169,7 +169,7 @@ _DROPPED = ("identifier", "person")
 
 def _plain(value: Any) -> Any:
     """Return data as it comes back from release.json."""
-    return json.loads(json_text({"value": value}))["value"]
+    return json.loads(record_text({"value": value}))["value"]
 
 
 def _is_same(stated: Any, recomputed: Any) -> bool:

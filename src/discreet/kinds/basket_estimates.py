@@ -53,7 +53,7 @@ def density(
     return np.asarray(field_counts / np.maximum(sizes, 1))
 
 
-def band_of(baskets: Baskets) -> tuple[CodeArray, IntArray]:
+def error_band(baskets: Baskets) -> tuple[CodeArray, IntArray]:
     """Return the band order of the baskets, and the items by the mean place of their baskets; unused items last."""
     from discreet.kernels.baskets.cuthill_mckee import band_order
 
@@ -83,7 +83,7 @@ def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
     width = min(CELLS, used.n_items)
     mixed = np.random.default_rng(_QUERY_SEED).permutation(len(used))
     before = density(used, mixed, np.arange(used.n_items), height=height, width=width)
-    after = density(used, *band_of(used), height=height, width=width)
+    after = density(used, *error_band(used), height=height, width=width)
     return before, after
 
 

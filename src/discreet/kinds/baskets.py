@@ -293,9 +293,9 @@ class BasketKind(Kind):
         grouped = figures.public.grouped
         return [
             guarantee(release.guarantee, release.verdict, checked=baskets.checked(figures.public)),
-            baskets.summary(release, internal=internal),
+            baskets.basket_summary(release, internal=internal),
             *baskets.grouped_sections(release, internal=internal),
-            risks.risk(figures.private.risk) if internal else risks.risk_left(figures.public),
+            risks.risk_section(figures.private.risk) if internal else risks.risk_left(figures.public),
             provenance.method(release, internal=internal),
             None if grouped is None else baskets.how_to_count(),
         ]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import FloatArray, IntArray
-from discreet.core.tables.labels import Exact, Interval, datetimes, parse, value_kind
+from discreet.core.tables.labels import Exact, Interval, datetimes, parse_label, value_kind
 
 MOST = 12
 _DAY = 86_400.0
@@ -71,7 +71,7 @@ def ends_of(labels: list[str], bins: Bins, *, dates: bool) -> tuple[FloatArray, 
     low, high = np.empty(len(labels)), np.empty(len(labels))
     step = 1.0 if bins.whole else 0.0
     for number, label in enumerate(labels):
-        meaning = parse(label)
+        meaning = parse_label(label)
         try:
             if isinstance(meaning, Interval):
                 low[number] = -np.inf if meaning.low is None else _place(meaning.low, dates=dates)

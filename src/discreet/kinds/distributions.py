@@ -12,7 +12,7 @@ from discreet.core.engine import engine_of
 from discreet.core.release import Release
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
-from discreet.core.tables.labels import STAR, Any_, SetOf, parse, texts, value_kind
+from discreet.core.tables.labels import STAR, Any_, SetOf, parse_label, texts, value_kind
 from discreet.kinds.bins import MOST, cut, ends_of, line_of
 
 HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "another value"
@@ -58,7 +58,7 @@ class _Slots:
         return np.asarray(np.bincount(self.slot, weights=weights, minlength=n + 1)[:n], np.float64)
 
 
-def before_and_after(release: Release, name: str, fewest: int) -> Bars | None:
+def compared_bars(release: Release, name: str, fewest: int) -> Bars | None:
     """Compare a quasi-identifier's shape in the original and in the release; None where too few people are in it.
 
     A released cell is spread evenly over the values it may stand for; ``*`` has a bar of its own.
@@ -209,7 +209,7 @@ def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[Floa
     for label, weight in zip(texts(released.values).to_pylist(), weights[1:].tolist(), strict=True):
         covered = list(_found(label, runs, book))
         if not covered:
-            hidden += weight if isinstance(parse(label), Any_) or label == top else 0.0
+            hidden += weight if isinstance(parse_label(label), Any_) or label == top else 0.0
             continue
         total = sum(stop - start for start, stop in covered)
         for start, stop in covered:
@@ -238,7 +238,7 @@ def _found(label: str, runs: dict[str, tuple[int, int]], book: Codebook) -> Iter
     if label in runs:
         yield runs[label]
         return
-    meaning = parse(label)
+    meaning = parse_label(label)
     if isinstance(meaning, SetOf):
         yield from (runs[item] for item in meaning.items if item in runs)
     elif not isinstance(meaning, Any_):

@@ -164,10 +164,10 @@ class HiddenRules(Kind):
         figures = release.figures
         return [
             hiding.verdict(release, figures.public.baskets),
-            hiding.summary(figures.public.baskets),
+            hiding.hiding_summary(figures.public.baskets),
             None if isinstance(release.data, Baskets) else examples(release),
             *(hiding.private(release) if internal else []),
-            hiding.method(release, internal=internal),
+            hiding.hiding_method(release, internal=internal),
         ]
 
     def terms(self, release: Release) -> Mapping[str, str]:

@@ -21,7 +21,7 @@ from discreet.core.hierarchy.specs import (
     scale,
     tree,
 )
-from discreet.kinds.wording import nearest
+from discreet.kinds.wording import nearest_name
 
 _OPTIONS = {
     "intervals": ("origin", "bottom", "top", "unit"),
@@ -60,13 +60,13 @@ def hierarchy_from(details: object, *, column: str, folder: Path) -> HierarchySp
     named = [name for name in section if name in _OPTIONS]
     if len(named) != 1:
         unknown = [name for name in section if name not in _OPTIONS]
-        hint = nearest(unknown[0], _OPTIONS) if unknown and not named else "."
+        hint = nearest_name(unknown[0], _OPTIONS) if unknown and not named else "."
         raise HierarchyError(f"{where} must have exactly one of {', '.join(_OPTIONS)}{hint}")
     way = named[0]
     options = {name: value for name, value in section.items() if name != way}
     for name in options:
         if name not in _OPTIONS[way]:
-            raise HierarchyError(f"{where}: {way} has no option '{name}'{nearest(name, _OPTIONS[way])}")
+            raise HierarchyError(f"{where}: {way} has no option '{name}'{nearest_name(name, _OPTIONS[way])}")
     try:
         return _MAKERS[way](section[way], options, folder)
     except (TypeError, KeyError, IndexError, AttributeError):

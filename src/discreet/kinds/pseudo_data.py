@@ -135,7 +135,7 @@ class PseudoKind(TableKind):
         verdict = guarantee(release.guarantee, release.verdict, checked=checked)
         last = [provenance.columns(release, self.cells), provenance.method(release, internal=internal)]
         if internal and release.original is not None:
-            return [verdict, *pseudo.compared(release), *last]
+            return [verdict, *pseudo.compared_statistics(release), *last]
         tiles = Tiles([
             ("Pseudo-records", f"{counts.n_out:,}", f"drawn for {counts.n_in:,} records"),
             ("Columns", f"{len(release.schema):,}", "drawn together, group by group"),

@@ -9,7 +9,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.params import InstanceOf, require
 from discreet.core.schema import DROPPED, Column, Role, Schema, identifier, other, person, quasi, sensitive
 from discreet.kinds.hierarchies import hierarchy_from, key_from
-from discreet.kinds.wording import listed, nearest, refuse_unknown
+from discreet.kinds.wording import nearest_name, quoted_list, refuse_unknown
 
 _KEYS = {
     Role.IDENTIFIER: ("pseudonym",),
@@ -26,7 +26,7 @@ class MissingRoleError(SchemaError):
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         verb = "has" if len(names) == 1 else "have"
-        super().__init__(f"Every column needs a role; {listed(names)} {verb} none.")
+        super().__init__(f"Every column needs a role; {quoted_list(names)} {verb} none.")
 
 
 def column_from(name: str, entry: object, folder: Path) -> Column:
@@ -38,7 +38,7 @@ def column_from(name: str, entry: object, folder: Path) -> Column:
         )
     roles = [role.value for role in Role]
     if entry["role"] not in roles:
-        raise SchemaError(f"{where} has an unknown role{nearest(entry['role'], roles)}")
+        raise SchemaError(f"{where} has an unknown role{nearest_name(entry['role'], roles)}")
     role = Role(entry["role"])
     refuse_unknown(where, entry, ("role", *_KEYS[role]))
     hierarchy = entry.get("hierarchy")
@@ -61,7 +61,7 @@ def _hint(name: str, columns: Iterable[str], names: Sequence[str]) -> str:
 
     Where none is, the first line may be a record, which must not be shown.
     """
-    hint = nearest(name, names)
+    hint = nearest_name(name, names)
     if "did you mean" in hint or any(column in names for column in columns):
         return hint
     return ", nor any other column that was named. Does its first line hold the names of the columns?"

@@ -231,7 +231,7 @@ class SketchKind(Kind):
         checked = f"{len(release.data):,} sketches were checked."
         return [
             guarantee(release.guarantee, release.verdict, checked=checked),
-            sketches.summary(release.figures.public),
+            sketches.sketch_summary(release.figures.public),
             sketches.lengths(release.data),
             *([sketches.details(release)] if internal else []),
             provenance.method(release, internal=internal),

@@ -269,19 +269,19 @@ class TableKind(Kind):
             provenance.method(release, internal=internal),
         ]
         useful = self.usefulness(release, internal=internal)
-        sensitive = distributions.sensitive(release)
+        sensitive = distributions.sensitive_columns(release)
         if not internal:
-            tiles, left = risks.released(release, figures.public.risk)
-            examples, shares = distributions.examples(release), distributions.released(release)
+            tiles, left = risks.released_risk(release, figures.public.risk)
+            examples, shares = distributions.examples(release), distributions.released_section(release)
             return [verdict, tiles, examples, left, shares, sensitive, *useful, *last]
         private = figures.private
         return [
             verdict,
-            risks.summary(release, private.risk_before, private.risk, private.loss),
-            risks.before_and_after(release, private.risk_before, private.risk),
+            risks.risk_summary(release, private.risk_before, private.risk, private.loss),
+            risks.risk_change(release, private.risk_before, private.risk),
             cost(private.loss),
             lattice(release),
-            distributions.compared(release, release.schema.quasi, risks.min_people(release)),
+            distributions.compared_section(release, release.schema.quasi, risks.min_people(release)),
             sensitive,
             *useful,
             *last,

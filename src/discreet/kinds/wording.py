@@ -13,10 +13,10 @@ def refuse_unknown(where: str, keys: Iterable[str], names: Iterable[str]) -> Non
     options = list(names)
     for name in keys:
         if name not in options:
-            raise ParameterError(f"{where} has an unknown key '{name}'{nearest(name, options)}")
+            raise ParameterError(f"{where} has an unknown key '{name}'{nearest_name(name, options)}")
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest_name(name: str, names: Iterable[str]) -> str:
     """End a sentence with the known name that may have been meant, or with all of them.
 
     >>> nearest("strickt", ["strict", "summary"])
@@ -27,10 +27,10 @@ def nearest(name: str, names: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.6)
     if close:
         return f"; did you mean '{folded[close[0]]}'?"
-    return f"; there is {listed(options)}." if options else "."
+    return f"; there is {quoted_list(options)}." if options else "."
 
 
-def listed(names: Sequence[str]) -> str:
+def quoted_list(names: Sequence[str]) -> str:
     """List names for a message, the first few of many."""
     quoted = ", ".join(f"'{name}'" for name in names[:8])
     return quoted if len(names) <= 8 else f"{quoted} and {len(names) - 8} more"

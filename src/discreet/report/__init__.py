@@ -11,6 +11,6 @@ __all__ = ["render"]
 @public
 def render(release: Release, *, internal: bool = False) -> str:
     """Return the report of a release as one self-contained HTML page; an internal one compares with the original."""
-    from discreet.report.page import render as rendered
+    from discreet.report.page import render_report as rendered
 
     return rendered(release, internal=internal)

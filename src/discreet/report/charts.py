@@ -38,12 +38,12 @@ _NODE_KINDS: dict[str, dict[str, Any]] = {
 
 
 @singledispatch
-def drawn(chart: object) -> dict[str, Any]:
+def chart_spec(chart: object) -> dict[str, Any]:
     """Draw a chart that is given as plain data."""
     raise InternalError(f"No drawing for {type(chart).__name__}.")
 
 
-@drawn.register
+@chart_spec.register
 def _class_sizes(chart: ClassSizeBars) -> dict[str, Any]:
     unit = chart.unit
     description = f"Share of {unit} by the size of their class, before and after."
@@ -51,7 +51,7 @@ def _class_sizes(chart: ClassSizeBars) -> dict[str, Any]:
     return _vertical(rows, description, 240, title=f"{unit} in the class", unit=unit)
 
 
-@drawn.register
+@chart_spec.register
 def _shares(chart: ShareBars) -> dict[str, Any]:
     import altair as alt
 
@@ -79,7 +79,7 @@ def _shares(chart: ShareBars) -> dict[str, Any]:
     )
 
 
-@drawn.register
+@chart_spec.register
 def _distribution(chart: Distribution) -> dict[str, Any]:
     bars = chart.bars
     rows = _pairs(bars.labels, bars.before, bars.after)
@@ -89,7 +89,7 @@ def _distribution(chart: Distribution) -> dict[str, Any]:
     return _horizontal(rows, description)
 
 
-@drawn.register
+@chart_spec.register
 def _sensitive(chart: SensitiveShares) -> dict[str, Any]:
     import altair as alt
 
@@ -120,7 +120,7 @@ def _sensitive(chart: SensitiveShares) -> dict[str, Any]:
     return page_chart(reach + bar + mark, height=24 * len(rows) + 10, description=description)
 
 
-@drawn.register
+@chart_spec.register
 def _lattice(chart: LatticeNodes) -> dict[str, Any]:
     import altair as alt
 
@@ -245,11 +245,11 @@ def _colored(chart: Any) -> Any:
     )
 
 
-@drawn.register
+@chart_spec.register
 def _matrices(chart: Matrices) -> dict[str, Any]:
     return matrices(chart.grids)
 
 
-@drawn.register
+@chart_spec.register
 def _curve(chart: Curve) -> dict[str, Any]:
     return kl_curve(chart)

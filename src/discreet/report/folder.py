@@ -65,7 +65,7 @@ def write_release(
         _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
         if key is not None:
             write_signature(public / RECORD, key)
-        write_text(owners / DIGESTS, json_text(digests(public / RECORD, owners))).chmod(0o600)
+        write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
     return folder
 
 
@@ -104,16 +104,16 @@ def _write_public(
     """Write what is handed on, and judge the data as it lies on disk."""
     record = public_record(release) | about.to_dict()
     written = kind.write(release, folder, format)
-    write_text(folder / RECORD, json_text(record))
+    write_text(folder / RECORD, record_text(record))
     _judge_again(release, kind, folder, format)
     if report:
-        from discreet.report.page import render
+        from discreet.report.page import render_report
 
-        written.append(write_text(folder / REPORT, render(release, about=about)))
+        written.append(write_text(folder / REPORT, render_report(release, about=about)))
         if pdf:
             written.append(print_page(folder / REPORT, folder / PDF))
     files = {path.name: described_file(path) for path in written}
-    write_text(folder / RECORD, json_text(record | {"files": files}))
+    write_text(folder / RECORD, record_text(record | {"files": files}))
 
 
 def _write_private(release: Release, folder: Path, about: About, *, report: bool) -> None:
@@ -131,11 +131,13 @@ def _write_private(release: Release, folder: Path, about: About, *, report: bool
         "cautions": [caution.to_dict() for caution in release.cautions],
         "measures": {} if figures.comparison is None else figures.comparison.to_dict(),
     }
-    written = [write_text(folder / PRIVATE_RECORD, json_text(record))]
+    written = [write_text(folder / PRIVATE_RECORD, record_text(record))]
     if report:
-        from discreet.report.page import render
+        from discreet.report.page import render_report
 
-        written.append(write_text(folder / PRIVATE_REPORT, render(release, internal=True, about=about)))
+        written.append(
+            write_text(folder / PRIVATE_REPORT, render_report(release, internal=True, about=about))
+        )
     for path in written:
         path.chmod(0o600)
 
@@ -192,7 +194,7 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
-def json_text(record: dict[str, Any]) -> str:
+def record_text(record: dict[str, Any]) -> str:
     """Write one entry a line: readable at the top, compact below."""
     lines = (f"  {json.dumps(key)}: {_json_value(value)}" for key, value in record.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -44,9 +44,9 @@ def _environment() -> Environment:
 
 def _drawn(chart: object) -> dict[str, Any]:
     """Draw a chart; Altair is loaded by pages that have one."""
-    from discreet.report.charts import drawn
+    from discreet.report.charts import chart_spec
 
-    return drawn(chart)
+    return chart_spec(chart)
 
 
 def trusted(script: str) -> Markup:

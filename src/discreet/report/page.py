@@ -26,7 +26,7 @@ _FOOTERS = {
 }
 
 
-def render(release: Release, *, internal: bool = False, about: About | None = None) -> str:
+def render_report(release: Release, *, internal: bool = False, about: About | None = None) -> str:
     """Return the report of a release as one self-contained HTML page.
 
     The public report shows what the released data shows by itself. The internal one compares with the original: the

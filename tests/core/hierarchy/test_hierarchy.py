@@ -32,7 +32,7 @@ from discreet.core.hierarchy.specs import (
     suggest,
     tree,
 )
-from discreet.core.tables.labels import parse, texts
+from discreet.core.tables.labels import parse_label, texts
 
 SECRET = "Rumpelstiltskin"
 
@@ -140,7 +140,7 @@ def test_labels_cover_the_leaves_of_their_node(case: tuple[HierarchySpec, pa.Arr
         for node, name in enumerate(names):
             if name is not None:
                 mine = nodes[1:] == node
-                covered = parse(name).covers(hierarchy.leaves)
+                covered = parse_label(name).covers(hierarchy.leaves)
                 assert covered[mine].all()
                 if not isinstance(spec, Masked):
                     assert covered.tolist() == mine.tolist()

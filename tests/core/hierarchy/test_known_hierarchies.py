@@ -19,7 +19,7 @@ from discreet.core.hierarchy.knowledge import is_coded, recognized
 from discreet.core.hierarchy.scales import scale_names, scale_of
 from discreet.core.hierarchy.specs import Icd, Rows, Scale, spec_from_dict
 from discreet.core.hierarchy.structured_codes import _chapters, diagnosis_path
-from discreet.core.tables.labels import SetOf, parse
+from discreet.core.tables.labels import SetOf, parse_label
 
 ADULT = [
     "Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college",
@@ -85,7 +85,7 @@ def test_bands_of_any_width_are_joined_to_bands_that_hold_them(
     assert bound.ordered
     for level in range(1, bound.height):
         for code, low in enumerate(lows, start=1):
-            label = parse(bound.labels[level][bound.levels[level][code]])  # type: ignore[arg-type]
+            label = parse_label(bound.labels[level][bound.levels[level][code]])  # type: ignore[arg-type]
             assert label.covers(pa.array([low])).all()
 
 
@@ -239,7 +239,7 @@ def test_no_label_of_a_suggestion_names_a_rare_value(counts: dict[str, int]) -> 
             inside = np.flatnonzero(bound.levels[level] == node)
             if label is None or inside.size < 2:
                 continue
-            read = parse(label)
+            read = parse_label(label)
             named = read.items if isinstance(read, SetOf) else (label,)
             assert all(counts.get(one, 10) >= 10 for one in named)
 

@@ -19,7 +19,7 @@ from discreet.core.tables.labels import (
     MaskLabel,
     SetOf,
     interval,
-    parse,
+    parse_label,
     set_of,
     text,
     texts,
@@ -30,7 +30,7 @@ words = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=8)
 
 
 def covered(label: str, values: pa.Array) -> list[object]:
-    return list(values.filter(pa.array(parse(label).covers(values))).to_pylist())
+    return list(values.filter(pa.array(parse_label(label).covers(values))).to_pylist())
 
 
 @pytest.mark.parametrize(
@@ -124,24 +124,24 @@ def test_covers_dates_and_timestamps(label: str) -> None:
     days = [dt.date(2023, 12, 31), dt.date(2024, 1, 1), dt.date(2024, 1, 31), dt.date(2024, 2, 1)]
     dates = pa.array(days)
     assert covered(label, dates) == days[1:3]
-    assert parse(label).covers(dates.cast(pa.timestamp("ms"))).tolist() == [False, True, True, False]
+    assert parse_label(label).covers(dates.cast(pa.timestamp("ms"))).tolist() == [False, True, True, False]
 
 
 def test_bounds_of_zoned_timestamps_are_local_unless_they_name_a_zone() -> None:
     at = pa.array([dt.datetime(2023, 12, 31, 23, 30, tzinfo=dt.UTC)], pa.timestamp("us", "Europe/Paris"))
-    assert parse("[2024-01-01, 2024-01-31]").covers(at).tolist() == [True]
-    assert parse(">= 2024-01-01T00:00:00Z").covers(at).tolist() == [False]
-    assert parse("<= 2024-01-01T00:30:00+01:00").covers(at).tolist() == [True]
-    assert parse(texts(at)[0].as_py()).covers(at).tolist() == [True]
+    assert parse_label("[2024-01-01, 2024-01-31]").covers(at).tolist() == [True]
+    assert parse_label(">= 2024-01-01T00:00:00Z").covers(at).tolist() == [False]
+    assert parse_label("<= 2024-01-01T00:30:00+01:00").covers(at).tolist() == [True]
+    assert parse_label(texts(at)[0].as_py()).covers(at).tolist() == [True]
 
 
 def test_no_label_but_the_star_covers_null() -> None:
     for values in (pa.array([None, 20.0, float("nan")]), pa.array([None, "20", None])):
         for label in ("[0, 90]", "20", "{20, 30}", "2*", "< 90", "0-90"):
-            assert parse(label).covers(values)[[0, 2]].tolist() == [False, False]
-            assert not parse(label).covers_null
-        assert parse("*").covers(values).all()
-    assert parse("*").covers_null
+            assert parse_label(label).covers(values)[[0, 2]].tolist() == [False, False]
+            assert not parse_label(label).covers_null
+        assert parse_label("*").covers(values).all()
+    assert parse_label("*").covers_null
 
 
 def test_intervals_mean_nothing_to_text_but_themselves() -> None:
@@ -155,7 +155,7 @@ def test_masks_show_a_beginning_or_an_end() -> None:
     codes = pa.array(["02", "0213", "02139", "02140", "021399", "12139"])
     assert covered("021**", codes) == ["0213", "02139", "02140"]
     assert covered("**139", codes) == ["02139", "12139"]
-    assert isinstance(parse("0**1"), Exact)
+    assert isinstance(parse_label("0**1"), Exact)
 
 
 def test_kinds_of_labels() -> None:
@@ -169,13 +169,13 @@ def test_kinds_of_labels() -> None:
         "<=50K": Exact,
     }
     kinds |= {"{a": Exact, "{a}b}": Exact, "[a, b]": Exact, "2024-01-31": Exact, "{}": SetOf}
-    assert {label: type(parse(label)) for label in kinds} == kinds
+    assert {label: type(parse_label(label)) for label in kinds} == kinds
 
 
 @given(st.integers(), st.integers())
 def test_closed_intervals_of_ints_round_trip(one: int, other: int) -> None:
     low, high = min(one, other), max(one, other)
-    read = parse(interval(low, high))
+    read = parse_label(interval(low, high))
     if low == high:
         assert read == Exact(str(low))
     else:
@@ -186,16 +186,16 @@ def test_closed_intervals_of_ints_round_trip(one: int, other: int) -> None:
 def test_intervals_of_floats_cover_exactly_theirs(ends: list[float], both: bool) -> None:
     low, high = sorted(ends)
     values = pa.array([np.nextafter(low, -np.inf), low, high, np.nextafter(high, np.inf)])
-    read = parse(interval(low, high, closed="both" if both else "left"))
+    read = parse_label(interval(low, high, closed="both" if both else "left"))
     assert read.covers(values).tolist() == [False, True, both, False]
-    assert parse(interval(None, high, closed="left")).covers(values)[2:].tolist() == [False, False]
-    assert parse(interval(low, None)).covers(values)[:2].tolist() == [False, True]
+    assert parse_label(interval(None, high, closed="left")).covers(values)[2:].tolist() == [False, False]
+    assert parse_label(interval(low, None)).covers(values)[:2].tolist() == [False, True]
 
 
 @given(st.datetimes(), st.datetimes())
 def test_intervals_of_moments_cover_theirs(one: dt.datetime, other: dt.datetime) -> None:
     low, high = min(one, other), max(one, other)
-    assert parse(interval(low, high)).covers(pa.array([low, high], pa.timestamp("us"))).all()
+    assert parse_label(interval(low, high)).covers(pa.array([low, high], pa.timestamp("us"))).all()
 
 
 @given(st.lists(words, min_size=1, unique=True), st.lists(words))
@@ -203,12 +203,12 @@ def test_sets_cover_exactly_their_members(members: list[str], others: list[str])
     label = set_of(members)
     values = pa.array(members + others, pa.string())
     expected = [value in members or value == label for value in members + others]
-    assert parse(label).covers(values).tolist() == expected
+    assert parse_label(label).covers(values).tolist() == expected
 
 
 @given(words)
 def test_every_label_covers_its_own_text(label: str) -> None:
-    assert labels.parse(label).covers(pa.array([label])).tolist() == [True]
+    assert labels.parse_label(label).covers(pa.array([label])).tolist() == [True]
 
 
 def test_an_interval_without_ends_is_anything() -> None:

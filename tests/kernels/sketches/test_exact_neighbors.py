@@ -11,7 +11,7 @@ from tests.oracles import k_variance as oracle
 from discreet.datasets import quest
 from discreet.kernels.sketches import exact_neighbors as exact_neighbors
 from discreet.kernels.sketches import sliced_neighbors as sliced_neighbors
-from discreet.kernels.sketches.exact_neighbors import Compressed, nearest, nearest_inside
+from discreet.kernels.sketches.exact_neighbors import Compressed, nearest_exactly, nearest_inside
 from discreet.kernels.sketches.row_partitions import similar_rows
 
 
@@ -43,7 +43,7 @@ def matrices(draw, low: int = 0, high: int = 1) -> np.ndarray:
 def test_sets(dense: np.ndarray, data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(dense) - 1))
     for weights in (False, True):
-        found = nearest(compressed(dense, weights=weights), k)
+        found = nearest_exactly(compressed(dense, weights=weights), k)
         assert found.rows.tolist() == wanted(dense, dense, k, same=True)
         rows, near = dense.astype(float), found.rows
         norms = np.sqrt((rows**2).sum(axis=1))
@@ -58,7 +58,9 @@ def test_other_rows_ask(dense: np.ndarray, data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(dense)))
     queries = np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 2, (9, dense.shape[1]))
     for weights in (False, True):
-        found = nearest(compressed(dense, weights=weights), k, queries=compressed(queries, weights=weights))
+        found = nearest_exactly(
+            compressed(dense, weights=weights), k, queries=compressed(queries, weights=weights)
+        )
         assert found.rows.tolist() == wanted(dense, queries, k, same=False)
 
 
@@ -66,7 +68,7 @@ def test_other_rows_ask(dense: np.ndarray, data: st.DataObject) -> None:
 @settings(max_examples=60)
 def test_weights_of_either_sign(dense: np.ndarray, data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(dense) - 1))
-    found = nearest(compressed(dense, weights=True), k)
+    found = nearest_exactly(compressed(dense, weights=True), k)
     assert found.rows.tolist() == wanted(dense, dense, k, same=True)
 
 
@@ -77,14 +79,16 @@ def test_rows_of_any_length(longest: int) -> None:
     dense = (rng.random((40, longest)) < rng.random((40, 1))).astype(np.int64)
     dense[3] = 1
     dense[17] = 1
-    assert nearest(compressed(dense, weights=False), 7).rows.tolist() == wanted(dense, dense, 7, same=True)
+    assert nearest_exactly(compressed(dense, weights=False), 7).rows.tolist() == wanted(
+        dense, dense, 7, same=True
+    )
 
 
 @pytest.mark.parametrize("name", ["T10.I4.D20K.N200", "T20.I4.D20K.N1K"])
 def test_several_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     baskets = quest(name, random_state=3)
     rows = Compressed(baskets.indptr, baskets.items, None, baskets.n_items)
-    found = nearest(rows, 10)
+    found = nearest_exactly(rows, 10)
     chosen = np.random.default_rng(0).integers(0, len(baskets), 60)
     matrix = baskets.to_sparse().astype(np.float64)
     dots = (matrix[chosen] @ matrix.T).toarray()
@@ -93,7 +97,7 @@ def test_several_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     order = np.lexsort((np.broadcast_to(np.arange(len(baskets)), keys.shape), -keys))[:, :10]
     assert (found.rows[chosen] == order).all()
     monkeypatch.setattr(exact_neighbors, "_MOST_BYTES", 0)
-    indexed = nearest(rows, 10)
+    indexed = nearest_exactly(rows, 10)
     assert (indexed.rows == found.rows).all()
     assert np.allclose(indexed.cosines, found.cosines)
 
@@ -102,15 +106,15 @@ def test_several_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_threads_do_not_matter(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     baskets = quest("T10.I4.D20K.N200", random_state=3)
     rows = Compressed(baskets.indptr, baskets.items, None, baskets.n_items)
-    before = nearest(rows, 5)
+    before = nearest_exactly(rows, 5)
     monkeypatch.setattr(sliced_neighbors, "processors", lambda: threads)
-    assert (nearest(rows, 5).rows == before.rows).all()
+    assert (nearest_exactly(rows, 5).rows == before.rows).all()
 
 
 def test_equal_rows_come_by_number() -> None:
     dense = np.ones((30, 4), np.int64)
     for weights in (False, True):
-        found = nearest(compressed(dense, weights=weights), 3)
+        found = nearest_exactly(compressed(dense, weights=weights), 3)
         assert found.rows[0].tolist() == [1, 2, 3]
         assert found.rows[29].tolist() == [0, 1, 2]
         assert (found.cosines == 1).all()
@@ -128,7 +132,7 @@ def test_partitions_hold_every_row_once_and_like_rows_together() -> None:
     assert one == 1
     assert (inside.cosines <= exact.cosines + 1e-12).all()
     at_random = np.random.default_rng(0).permutation(5000)[:714]
-    by_chance = nearest(rows.take(np.sort(at_random)), 5).cosines.mean()
+    by_chance = nearest_exactly(rows.take(np.sort(at_random)), 5).cosines.mean()
     assert inside.cosines.mean() > by_chance + 0.3 * (exact.cosines.mean() - by_chance)
 
 

@@ -17,7 +17,7 @@ from tests.output.audit.services import EVERYONE, served, token_header, vault_fo
 
 from discreet.core.errors import InputError, ParameterError
 from discreet.output.audit import Vault
-from discreet.output.audit.service.openapi import description
+from discreet.output.audit.service.openapi import api_description
 from discreet.output.audit.service.tokens import Tokens
 
 
@@ -100,7 +100,7 @@ def test_about_and_the_interface(service) -> None:
     assert about["sensitive"] == ["pay"]
     assert about["auditor"]["auditor"] == "sum"
     assert httpx.get(f"{url}/health").json() == {"ok": True}
-    assert httpx.get(f"{url}/openapi.json").json() == description()
+    assert httpx.get(f"{url}/openapi.json").json() == api_description()
     page = httpx.get(url)
     assert "text/html" in page.headers["content-type"]
     assert httpx.get(f"{url}/nothing").status_code == 404

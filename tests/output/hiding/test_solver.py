@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.output.hiding.formulations.aggregated import minimal_removals, reduced
+from discreet.output.hiding.formulations.aggregated import minimal_part, minimal_removals
 from discreet.output.hiding.solver import Program, Stop, solve
 
 
@@ -93,7 +93,7 @@ def test_minimal_removals_are_all_there_are(sets: list[frozenset[int]]) -> None:
     wanted = {part for part in every if all(broken(part - {item}) != broken(part) for item in part)}
     assert set(minimal_removals(sets)) == wanted
     for part in every:
-        less = reduced(part, sets)
+        less = minimal_part(part, sets)
         assert less <= part
         assert broken(less) == broken(part)
         assert not less or less in wanted

@@ -17,7 +17,7 @@ from discreet import from_mapping, tree
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import HierarchyError, InfeasibleError, InputError, ParameterError
 from discreet.publish.baskets.apriori_anonymization import AprioriAnonymization
-from discreet.publish.baskets.item_tree import even_ranges, tree_of
+from discreet.publish.baskets.item_tree import even_ranges, item_tree
 
 FOOD: dict[str, Any] = {
     "food": {
@@ -165,7 +165,9 @@ def test_two_nodes_of_one_name_are_refused() -> None:
 
 
 def test_a_tree_leaves_out_levels_at_which_nothing_changes() -> None:
-    found = tree_of(tree({"school": ["primary", "secondary"], "university": None}), pa.array(["university"]))
+    found = item_tree(
+        tree({"school": ["primary", "secondary"], "university": None}), pa.array(["university"])
+    )
     assert found.labels == ["primary", "secondary", "university", "school", "*"]
     assert found.parent.tolist() == [3, 3, 4, 4, -1]
     assert found.leaf.tolist() == [2]

@@ -13,7 +13,7 @@ from tests.oracles import condensation as oracles
 from discreet.core.errors import InfeasibleError
 from discreet.core.group_statistics import GroupStatistics
 from discreet.kernels.points.condensing import blocked_mdav, mdav
-from discreet.kernels.points.neighbors import nearest, nearest_groups, spacing
+from discreet.kernels.points.neighbors import groups_by_distance, nearest, spacing
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod, segment
 
@@ -174,7 +174,7 @@ def test_neighbors_are_those_of_looking_at_every_point(n: int, d: int, seed: int
 def test_the_papers_segment_takes_each_seed_with_its_nearest(n: int, k: int, seed: int) -> None:
     values = points(n, 2, seed)
     seeds = np.random.default_rng(seed).permutation(n)
-    labels = nearest_groups(values, seeds, k)
+    labels = groups_by_distance(values, seeds, k)
     free = set(range(n))
     for group in range(n // k):
         first = next(int(row) for row in seeds if int(row) in free)

@@ -15,7 +15,7 @@ from tests.publishing import KINDS, made_as, released_rows
 
 from discreet import Recipe, Release, Table, intervals, masked, quasi, sensitive
 from discreet.core.errors import InfeasibleError
-from discreet.core.tables.labels import parse
+from discreet.core.tables.labels import parse_label
 from discreet.guarantees import DistinctDiversity, KAnonymity, TCloseness
 from discreet.publish import Generalization, LocalRecoding, Mondrian, OptimalLattice
 
@@ -106,7 +106,7 @@ def test_every_cell_is_true_and_every_class_large_enough(
     assert sum(cells.values()) == len(ages) - new.evidence.suppressed
     taken = Counter(ages)
     for cell, count in cells.items():
-        held = parse(cell).covers(pa.array(sorted(taken)))
+        held = parse_label(cell).covers(pa.array(sorted(taken)))
         assert sum(taken[age] for age, inside in zip(sorted(taken), held, strict=True) if inside) >= count
 
 

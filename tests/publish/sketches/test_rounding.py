@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
-from discreet.publish.sketches.client import grid, rounded, sketch_record
+from discreet.publish.sketches.client import grid, rounded_sketch, sketch_record
 
 WEIGHTS = st.one_of(st.integers(1, 9), st.floats(0.01, 9), st.sampled_from([0.6, 0.8, 1017.0, 1e-9, 1e12]))
 RECORDS = st.lists(st.dictionaries(st.integers(0, 20), WEIGHTS, max_size=7), min_size=1, max_size=6)
@@ -56,7 +56,7 @@ def test_texts_of_length_one_have_one_grid() -> None:
 @settings(max_examples=60)
 def test_the_family_and_the_client_round_alike(records: list[dict[int, float]], key: bytes) -> None:
     published = SketchFamily(key, components=9).publish(records, lengths=9)
-    expected = [rounded(record, key, sketch_record(record, key, 9)) for record in records]
+    expected = [rounded_sketch(record, key, sketch_record(record, key, 9)) for record in records]
     assert published.dense().tolist() == expected
 
 

@@ -32,7 +32,7 @@ from discreet.guarantees import (
 from discreet.publish import Incognito
 from discreet.publish.lattice import roll_up
 from discreet.publish.lattice.lattice import Lattice
-from discreet.publish.tables.incognito import join, prune, roots
+from discreet.publish.tables.incognito import join_candidates, prune_candidates, roots
 from discreet.publish.tables.suppression import kept_groups
 
 Node = tuple[int, ...]
@@ -188,10 +188,10 @@ def test_the_join_and_the_prune_of_figure_20_4() -> None:
         (profession, age): nodes_in("33", "32", "23"),
     }
     columns = (zip_code, profession, age)
-    joined = join(columns, passed)
+    joined = join_candidates(columns, passed)
     in_the_figure = ["333", "332", "323", "233", "232", "322", "223", "313", "222", "312"]
     assert (joined == nodes_in(*in_the_figure)).all()
-    pruned = prune(columns, joined, passed)
+    pruned = prune_candidates(columns, joined, passed)
     assert (pruned == nodes_in("333", "332", "323", "233", "232", "223")).all()
     assert roots(pruned) == [(2, 2, 3), (2, 3, 2)]
 

@@ -17,7 +17,7 @@ from tests.strategies import tables as strategies
 
 from discreet import Table, intervals, other, quasi, sensitive, tree
 from discreet.core.errors import InfeasibleError, ParameterError, SchemaError
-from discreet.core.tables.labels import parse
+from discreet.core.tables.labels import parse_label
 from discreet.guarantees import AlphaKAnonymity, EntropyDiversity, KAnonymity, KMap, TCloseness
 from discreet.publish import Mondrian
 
@@ -159,7 +159,7 @@ def test_every_released_cell_covers_a_real_row() -> None:
         for row in released.to_pylist():
             for name in ("age", "city"):
                 value = frame[name].filter(pa.compute.equal(frame["id"], row["id"])).combine_chunks()
-                assert parse(str(row[name])).covers(value).all(), (row, original[row["id"]])
+                assert parse_label(str(row[name])).covers(value).all(), (row, original[row["id"]])
 
 
 def test_nulls_are_cut_off_first_and_else_become_a_star() -> None:

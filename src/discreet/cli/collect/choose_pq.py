@@ -124,9 +124,9 @@ def _print_result(
 
 
 def _legend(choices: Choices) -> list[tuple[str, str]]:
-    from discreet.cli._output import number
+    from discreet.cli._output import number_text
 
-    bound = number(1 + choices.tolerance)
+    bound = number_text(1 + choices.tolerance)
     return [
         ("legend", "privacy: basic privacy in percent, by the average support; epsilon: of one bit;"),
         ("", f"entries: for each true one; error: at most {bound} × MASK's"),

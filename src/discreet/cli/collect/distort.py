@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli._basket_reading import FORMATS, basket_reading, reading_of
 from discreet.cli._command import command
-from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
+from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -38,17 +38,17 @@ The miner must know p and q; discreet choose-pq proposes them."""
 def distort(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Report every item of the baskets in FILE with the given probabilities, and write the reports in random order."""
     reading = reading_of(values)
-    job = verb_job("distort", values, data=data, out=out, reading=reading, format=values["out_format"])
+    job = command_job("distort", values, data=data, out=out, reading=reading, format=values["out_format"])
     perform_verb("distort", job, as_json=as_json, quiet=quiet)
 
 
 def show(job: VerbJob, result: Made) -> None:
     """Print how much the distortion hides, and by which probabilities it is mined."""
-    from discreet.cli._output import number, print_figures
+    from discreet.cli._output import number_text, print_figures
 
     figures = result.figures
     epsilon, privacy, entries = (figures[name] for name in ("epsilon", "basic_privacy", "entries"))
-    bit, record, of_longest = (number(epsilon[name]) for name in ("bit", "record", "record_of_longest"))
+    bit, record, of_longest = (number_text(epsilon[name]) for name in ("bit", "record", "record_of_longest"))
     print_figures(
         figures,
         [

@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
-from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
+from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -55,16 +55,16 @@ Whoever learns from the noisy file must know the noise; discreet reconstruct rec
 @options.printing
 def perturb(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Add noise to columns of FILE and write the rows with their noisy numbers, in random order."""
-    pairs = gather.pairs("--range", values["ranges"], last=True)
+    pairs = gather.key_values("--range", values["ranges"], last=True)
     ranges = {name: gather.ends(text) for name, text in pairs.items()}
     reading = gather.reading(values)
-    job = verb_job("perturb", values, data=data, out=out, reading=reading, ranges=ranges)
+    job = command_job("perturb", values, data=data, out=out, reading=reading, ranges=ranges)
     perform_verb("perturb", job, as_json=as_json, quiet=quiet)
 
 
 def show(job: VerbJob, result: Made) -> None:
     """Print which noise hides each column, and what a whole row is worth."""
-    from discreet.cli._output import number, print_figures
+    from discreet.cli._output import number_text, print_figures
 
     figures = result.figures
     print_figures(
@@ -72,7 +72,7 @@ def show(job: VerbJob, result: Made) -> None:
         [
             ("rows", f"{figures['rows']:,}"),
             *((name, _described(column)) for name, column in figures["columns"].items()),
-            ("epsilon", f"{number(figures['epsilon'])} for a whole row"),
+            ("epsilon", f"{number_text(figures['epsilon'])} for a whole row"),
             ("written", str(job.out)),
             *options.order_caution(figures["order"]),
             *options.seed_warning(seeded=figures["seeded"]),

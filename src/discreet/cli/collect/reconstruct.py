@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
-from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
+from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -53,13 +53,13 @@ def reconstruct(data: Path, out: Path | None, as_json: bool, quiet: bool, **valu
     """Recover the distribution of the true values of a column of FILE; memory does not grow with FILE."""
     low, high = (None, None) if values["range_"] is None else gather.ends(values["range_"])
     ends = {"low": low, "high": high, "picture": values["picture"]}
-    job = verb_job("reconstruct", values, data=data, out=out, reading=gather.reading(values), **ends)
+    job = command_job("reconstruct", values, data=data, out=out, reading=gather.reading(values), **ends)
     perform_verb("reconstruct", job, as_json=as_json, quiet=quiet)
 
 
 def show(job: VerbJob, result: Made) -> None:
     """Print the shape of the distribution, and whether its steps converged."""
-    from discreet.cli._output import number, print_lines
+    from discreet.cli._output import number_text, print_lines
 
     figures = result.figures
     settled = "" if figures["converged"] else ", not settled: the best so far"
@@ -68,8 +68,8 @@ def show(job: VerbJob, result: Made) -> None:
         [
             ("values", f"{figures['values']:,} noisy ones, on {figures['intervals']} intervals"),
             ("steps", f"{figures['steps']:,}{settled}"),
-            ("mean", f"{number(figures['mean'])}, standard deviation {number(figures['sd'])}"),
-            ("quartiles", ", ".join(number(value) for value in figures["quartiles"])),
+            ("mean", f"{number_text(figures['mean'])}, standard deviation {number_text(figures['sd'])}"),
+            ("quartiles", ", ".join(number_text(value) for value in figures["quartiles"])),
             *((label, path) for label, path in files if path is not None),
         ]
     )

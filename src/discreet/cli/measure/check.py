@@ -75,7 +75,7 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any
     DATA is a table, baskets, a job file, whose input data is checked, or the folder of a release of any kind, whose
     files are checked against the guarantee of the release.
     """
-    from discreet.cli._described import promised, table_of
+    from discreet.cli._described import described_table, promised
     from discreet.job.descriptions import is_release
 
     _refuse_without_record(data)
@@ -96,7 +96,7 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any
     of_job = promised(data, values)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
-        table = table_of(data, values)
+        table = described_table(data, values)
         population = population_of(table, values)
         required = guarantee_from(chosen, table.schema, Path()) if chosen else of_job
         if isinstance(required, RulesHidden):
@@ -114,7 +114,7 @@ def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:
         return chosen
     if chosen:
         raise parse.mistake("Hidden rules cannot be combined with other guarantees; check them separately.")
-    return [rules.guarantee_of(values)]
+    return [rules.rules_guarantee(values)]
 
 
 def _refuse_without_record(data: Path) -> None:
@@ -272,8 +272,8 @@ def _measure(measure: Measure) -> str:
 
 
 def _reached(measure: Measure) -> str:
-    from discreet.cli._output import number
+    from discreet.cli._output import number_text
 
     if math.isinf(measure.worst):
         return "none"
-    return f"{_WORDS[measure.relation]} {number(measure.worst)}"
+    return f"{_WORDS[measure.relation]} {number_text(measure.worst)}"

@@ -61,9 +61,9 @@ def risk(
     """Measure how likely the people in DATA, a table or baskets, are to be found again."""
     _refuse_drawn(data)
     if baskets.is_baskets(data, values):
-        baskets.risk(data, values, as_json=as_json, quiet=quiet)
+        baskets.measure_risk(data, values, as_json=as_json, quiet=quiet)
         return
-    from discreet.cli._described import table_of
+    from discreet.cli._described import described_table
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.cli.measure.check import population_of
@@ -75,7 +75,7 @@ def risk(
         raise parse.mistake("--external-person requires --external.", "--external FILE")
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
-        table = table_of(data, values)
+        table = described_table(data, values)
         population = population_of(table, values)
         progress("Measuring")
         risk_ = measured(table, threshold=values["threshold"], population=population)

@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
-from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
+from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, Method
@@ -88,7 +88,7 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> Non
         METHODS[model], values, among=_models(), choice="--model", without=("channels", "strategy")
     )
     keys |= {name: values[name] for name in ("channels", "test", "strategy")}
-    job = verb_job("fit", values, data=data, out=out, reading=gather.reading(values), **keys)
+    job = command_job("fit", values, data=data, out=out, reading=gather.reading(values), **keys)
     perform_verb("fit", job, as_json=as_json, quiet=quiet)
 
 

@@ -14,7 +14,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import basket_reading, reading_of
 from discreet.cli._command import command
-from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
+from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 from discreet.cli._spec_options import options_of
 from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, Method
@@ -72,7 +72,7 @@ def mine(data: Path, out: Path | None, as_json: bool, quiet: bool, **values: Any
     keys = {name: values[name] for name in ("kind", "max_length", "margin")}
     keys |= {name: gather.names_in(values[name]) or None for name in ("include", "exclude")}
     keys["min_support"] = gather.support(values["min_support"])
-    job = verb_job("mine", values, data=data, out=out, reading=reading_of(values), **keys)
+    job = command_job("mine", values, data=data, out=out, reading=reading_of(values), **keys)
     perform_verb("mine", job, as_json=as_json, quiet=quiet)
 
 
@@ -119,14 +119,14 @@ def _print_table(rows: list[dict[str, Any]], metric: str | None) -> None:
 
 def _print_none(metric: str, highest: float | None) -> None:
     """Print why there are no rules."""
-    from discreet.cli._output import number, print_lines
+    from discreet.cli._output import number_text, print_lines
 
     if highest is None:
         print_lines(
             [("hint", "no itemset has several items, so there is no rule; try a lower --min-support")]
         )
         return
-    reached = percent(highest) if metric in _SHARES else number(highest)
+    reached = percent(highest) if metric in _SHARES else number_text(highest)
     low = math.floor(100 * highest) / 100
     print_lines([("hint", f"the highest {metric} there is: {reached}; try --min-threshold {low:g}")])
 

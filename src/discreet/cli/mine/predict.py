@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
-from discreet.cli._runs import file_output, perform_verb, verb_job, verb_options
+from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -30,7 +30,7 @@ Examples:
 @options.printing
 def predict(model: Path, data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Predict the class of every true row of FILE by MODEL, and how likely it is."""
-    job = verb_job("predict", values, data=data, out=out, reading=gather.reading(values), model=model)
+    job = command_job("predict", values, data=data, out=out, reading=gather.reading(values), model=model)
     perform_verb("predict", job, as_json=as_json, quiet=quiet)
 
 

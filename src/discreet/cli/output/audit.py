@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import Command
-from discreet.cli._runs import perform_verb, verb_job, verb_options
+from discreet.cli._runs import command_job, perform_verb, verb_options
 from discreet.cli._spec_options import options_of
 from discreet.core.registry import AUDITORS
 
@@ -64,7 +64,7 @@ def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **values: A
     history = {"nulls": "public" if values["null_public"] else "refuse", "pooled": not values["per_user"]}
     reading = {} if values["table"] is None else {"table": values["table"]}
     folder = vault or data.with_suffix(".vault")
-    job = verb_job("audit", values, data=data, out=folder, reading=reading, **auditor, **history)
+    job = command_job("audit", values, data=data, out=folder, reading=reading, **auditor, **history)
     perform_verb("audit init", job, as_json=as_json, quiet=quiet)
 
 

@@ -13,7 +13,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
-from discreet.cli._baskets import reading, reading_of
+from discreet.cli._baskets import basket_input, reading
 from discreet.cli._command import command, in_group
 from discreet.cli._described import with_roles
 from discreet.cli._perform import perform
@@ -64,7 +64,7 @@ The release names neither rules nor thresholds; the report in DIR.private does, 
 @options.roles(rest=None)
 @options.pseudonym
 @options.allow_unique
-@partial(options.output, required=False)
+@partial(options.output_options, required=False)
 @reading
 @options.reading
 @options.printing
@@ -92,10 +92,10 @@ def _plain(data: Path, out: Path | None, values: Mapping[str, Any]) -> dict[str,
         rest = {} if values["rest"] is None else {"rest": values["rest"]}
         about = {"input": {"path": data, **parse.reading(values), **rest}, "columns": columns}
     else:
-        about = {"input": {"path": data, **reading_of(values)}, "baskets": {}}
+        about = {"input": {"path": data, **basket_input(values)}, "baskets": {}}
     return {
         **about,
-        "guarantee": [rules.guarantee_of(values)],
+        "guarantee": [rules.rules_guarantee(values)],
         "method": _method(values),
         "output": parse.output(out, values),
     }

@@ -55,9 +55,9 @@ Examples:
     ],
 )
 @options.guarantees
-@options.method
+@options.method_option
 @baskets.publishing
-@options.output
+@options.output_options
 @options.reading
 @options.printing
 def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:

@@ -47,7 +47,7 @@ Examples:
 @click.option("--private", type=options.DATA, help="The private part of the recipe, if it was moved.")
 @options.pseudonym
 @options.allow_unique
-@options.output
+@options.output_options
 @options.reading
 @options.printing
 def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
@@ -67,7 +67,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     recipe_ = Recipe.read(recipe, private=values["private"])
     if values["joined_unknown"] and values["released"] is None:
         raise parse.mistake("--joined-unknown requires --released.", "--released")
-    places = parse.pairs("--pseudonym", values["pseudonyms"])
+    places = parse.key_values("--pseudonym", values["pseudonyms"])
     keys = {name: key_from(path, column=name, folder=Path()) for name, path in places.items()}
     with stages(len(STAGES), quiet=quiet or as_json) as progress:
         progress("Reading")

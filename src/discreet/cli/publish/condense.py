@@ -57,7 +57,7 @@ Examples:
 @options_of(lambda: [METHODS["condensation"]])
 @options.allow_unique
 @options.roles_from
-@options.output
+@options.output_options
 @options.reading
 @options.printing
 def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
@@ -101,7 +101,7 @@ def _columns(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]
     """Read a file; what is neither identifying nor sensitive, nor described otherwise, is a quasi-identifier."""
     from dataclasses import replace
 
-    from discreet.cli._described import description, frame_of
+    from discreet.cli._described import described_frame, description
     from discreet.core.schema import identifier, quasi, sensitive
     from discreet.engines.files import read
     from discreet.job.parse import reading_from
@@ -112,7 +112,7 @@ def _columns(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]
         frame = read(data, **reading_from(parse.reading(values)))
         columns = {name: quasi() for name in frame.columns}
     else:
-        frame, columns = frame_of(data, {**values, **dict.fromkeys(roles, ())}, described, judged=True)
+        frame, columns = described_frame(data, {**values, **dict.fromkeys(roles, ())}, described, judged=True)
         columns = {name: columns.get(name, quasi()) for name in frame.columns}
     for role, names in roles.items():
         for name in names:

@@ -96,7 +96,7 @@ def explore(data: Path, as_json: bool, quiet: bool, **values: Any) -> None:
 
     All methods for tables are compared: Mondrian, local recoding, and levels for whole columns. Nothing is written.
     """
-    from discreet.cli._described import table_of
+    from discreet.cli._described import described_table
     from discreet.cli._progress import stages
     from discreet.job.exploration import explore as explored
 
@@ -104,7 +104,7 @@ def explore(data: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     shares = _numbers("--max-suppressed", values["shares"], float)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
-        table = table_of(data, values, judged=False)
+        table = described_table(data, values, judged=False)
         guarantees = _guarantees(data, values, ks, table)
         progress("Exploring")
         measures = parse.names_in([values["measures"]])
@@ -307,11 +307,11 @@ def _cells(choice: ExploredMethod, exploration: Exploration) -> list[str]:
 
 
 def _written(measure: str, cost: float) -> str:
-    from discreet.cli._output import number
+    from discreet.cli._output import number_text
 
     if math.isnan(cost):
         return "–"
-    return percent(cost) if measure in _SHARES else number(cost)
+    return percent(cost) if measure in _SHARES else number_text(cost)
 
 
 _SHARES = ("loss", "precision")

@@ -60,7 +60,7 @@ def init_(
         )
     spec = None
     if how is not None:
-        spec = hierarchy_from(parse.hierarchy(how), column=column, folder=Path())
+        spec = hierarchy_from(parse.hierarchy_option(how), column=column, folder=Path())
     bound, reason = suggest_hierarchy(read(data, **parse.reading(values)), column, spec)
     with atomic_file(out) as temporary:
         write_hierarchy(bound, temporary)

@@ -30,7 +30,7 @@ Examples:
 @click.option("--out", type=options.DATA, metavar="DIR", help="The folder to write, instead of the job's.")
 @options.rewriting
 @click.option("-k", type=int, help="The k of the job's k-anonymity, instead of the job's own.")
-@options.method
+@options.method_option
 @options.printing
 def run(
     job: Path,

@@ -23,8 +23,8 @@ from discreet.core.hierarchy.trees import (
     from_mapping,
     masked,
     read_hierarchy,
-    rows_of,
     tree,
+    tree_rows,
 )
 
 __all__ = [
@@ -61,7 +61,7 @@ _MAKERS: dict[str, Callable[..., HierarchySpec]] = {
     "cuts": lambda levels: cuts(*levels),
     "flat": flat,
     "masked": masked,
-    "rows": rows_of,
+    "rows": tree_rows,
     "scale": scale,
     "icd": icd,
     "ip": ip_addresses,

@@ -106,7 +106,7 @@ def tree(nested: Mapping[Any, Any] | Sequence[Any], *, ordered: bool = False) ->
     return _rooted(list(zip(*rows, strict=True)), ordered=ordered)
 
 
-def rows_of(columns: Sequence[Sequence[str]], ordered: bool = False) -> Rows:
+def tree_rows(columns: Sequence[Sequence[str]], ordered: bool = False) -> Rows:
     """Make a hierarchy from the labels of every leaf at each level, the leaves first and the root last."""
     texts_only = (
         isinstance(columns, Sequence)

@@ -14,7 +14,7 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.tables.encoding import Codebook, ColumnType
-from discreet.core.tables.labels import Any_, Exact, parse, texts, value_kind
+from discreet.core.tables.labels import Any_, Exact, parse_label, texts, value_kind
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -53,7 +53,7 @@ def described_values(labels: Codebook, values: Codebook) -> BoolArray:
     described = np.zeros((labels.n_codes, values.n_codes), np.bool_)
     described[0, 0] = True
     written = texts(labels.values)
-    meanings = [parse(label) for label in written.to_pylist()]
+    meanings = [parse_label(label) for label in written.to_pylist()]
     exact = pc.index_in(texts(values.values), value_set=written).to_numpy(zero_copy_only=False)
     named = np.flatnonzero(~np.isnan(exact.astype(np.float64)))
     described[exact[named].astype(np.int64) + 1, named + 1] = True

@@ -127,7 +127,7 @@ def set_of(values: Sequence[str]) -> str:
     >>> set_of(["flu", "cough, dry"]), set_of(["flu"])
     ('{flu, cough\\, dry}', 'flu')
     """
-    if len(values) == 1 and isinstance(parse(values[0]), Exact):
+    if len(values) == 1 and isinstance(parse_label(values[0]), Exact):
         return values[0]
     return "{" + ", ".join(_ESCAPED.sub(r"\\\g<0>", value) for value in values) + "}"
 
@@ -217,7 +217,7 @@ class MaskLabel(Label):
         return np.asarray(matching.fill_null(False))
 
 
-def parse(label: str) -> Label:
+def parse_label(label: str) -> Label:
     r"""Read a released cell.
 
     >>> parse("[20, 30)").covers(pa.array([19, 20, 29, 30]))

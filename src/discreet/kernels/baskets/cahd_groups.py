@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.baskets.cuthill_mckee import permuted, transposed
+from discreet.kernels.baskets.cuthill_mckee import permuted, transposed_rows
 from discreet.kernels.compiled import compiled
 from discreet.kernels.copies import put
 
@@ -39,7 +39,7 @@ def cahd_groups(
     indptr, items, n_items = ordinary
     start, codes = permuted(sensitive[0], sensitive[1], order)
     free = np.flatnonzero(np.diff(start) == 0).astype(np.int32)
-    item_start, item_places = transposed(start, codes, sensitive[2])
+    item_start, item_places = transposed_rows(start, codes, sensitive[2])
     places = np.arange(order.size) if visits is None else visits
     turned = np.empty(0, np.int64) if turns is None else turns
     by_place, n_groups, rolled_back = _form(

@@ -30,7 +30,7 @@ def band_order(indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int
     degree = degrees(indptr, items, n_items)
     ranked = np.argsort(degree, kind="stable").astype(np.int32)
     row_start, row_items = permuted(indptr, items, ranked)
-    item_start, item_rows = transposed(row_start, row_items, n_items)
+    item_start, item_rows = transposed_rows(row_start, row_items, n_items)
     order: NDArray[np.int32] = ranked[_reverse_cuthill_mckee(row_start, row_items, item_start, item_rows)]
     return order
 
@@ -66,7 +66,7 @@ def permuted(
     return start, chosen
 
 
-def transposed(
+def transposed_rows(
     indptr: NDArray[np.int64], items: NDArray[np.int32], n_items: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the rows of every item, ascending."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.baskets.cuthill_mckee import transposed
+from discreet.kernels.baskets.cuthill_mckee import transposed_rows
 from discreet.kernels.compiled import compiled
 
 
@@ -21,7 +21,7 @@ def item_splits(
 ) -> tuple[NDArray[np.int32], int]:
     """Return the group of every basket, and the number of groups."""
     indptr, items, n_items = ordinary
-    item_start, item_rows = transposed(indptr, items, n_items)
+    item_start, item_rows = transposed_rows(indptr, items, n_items)
     group, n_groups = _divide(indptr, items, item_start, item_rows, *sensitive, p)
     return group, n_groups
 

@@ -22,7 +22,7 @@ def n_seeds(n_baskets: int) -> int:
     return -(-n_baskets // _BLOCK)
 
 
-def fill(
+def fill_baskets(
     seeds: NDArray[np.uint64],
     n_baskets: int,
     n_items: int,

@@ -47,7 +47,7 @@ def spacing(points: Any, chosen: Any) -> Any:
     return _spacing(tree_of(points), points, np.ascontiguousarray(chosen, np.int64))
 
 
-def nearest_groups(points: Any, seeds: Any, k: int) -> Any:
+def groups_by_distance(points: Any, seeds: Any, k: int) -> Any:
     """Group each seed still free with its k − 1 nearest free points, in the order of the seeds.
 
     Returns a group for every point; the fewer than k points that are left have none (−1).

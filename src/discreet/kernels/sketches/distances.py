@@ -52,7 +52,7 @@ def compare_pairs(
     return scores
 
 
-def nearest(
+def nearest_by_distance(
     values: Components,
     indptr: Numbers,
     others: Components,

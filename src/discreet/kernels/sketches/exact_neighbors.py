@@ -46,7 +46,7 @@ class Compressed(NamedTuple):
         """Return the squared length of every row."""
         if self.values is None:
             return np.diff(self.indptr).astype(np.float64)
-        squares: NDArray[np.float64] = squared_lengths(self.indptr, self.values)
+        squares: NDArray[np.float64] = sketch_lengths(self.indptr, self.values)
         return squares
 
     def take(self, rows: NDArray[np.int64]) -> Compressed:
@@ -63,7 +63,7 @@ class Neighbors(NamedTuple):
     cosines: NDArray[np.float64]
 
 
-def nearest(corpus: Compressed, k: int, *, queries: Compressed | None = None) -> Neighbors:
+def nearest_exactly(corpus: Compressed, k: int, *, queries: Compressed | None = None) -> Neighbors:
     """Find the k nearest rows by cosine: of other rows, or of every row among the others; k is less than their number.
 
     Rows that are equally near come in the order of their numbers; a row of zeros has the cosine 0 with all.
@@ -93,11 +93,11 @@ def nearest_inside(rows: Compressed, k: int, most: int) -> tuple[Neighbors, int]
     """
     n_parts = max(1, min(-(-rows.n // most), rows.n // (k + 1)))
     if n_parts == 1:
-        return nearest(rows, k), 1
+        return nearest_exactly(rows, k), 1
     neighbors = np.empty((rows.n, k), np.int32)
     cosines = np.empty((rows.n, k))
     for part in similar_rows(rows.indptr, rows.items, rows.weights(), rows.n_items, n_parts):
-        inside = nearest(rows.take(part), k)
+        inside = nearest_exactly(rows.take(part), k)
         neighbors[part] = part[inside.rows]
         cosines[part] = inside.cosines
     return Neighbors(neighbors, cosines), n_parts
@@ -136,7 +136,7 @@ def nearest_rows(corpus: Any, queries: Any, k: int, *, same: bool, signed: bool)
     """
     indptr, items, values, n_items = corpus
     n, n_queries = indptr.size - 1, queries[0].size - 1
-    squares = squared_lengths(indptr, values)
+    squares = sketch_lengths(indptr, values)
     neighbors = np.full((n_queries, k), -1, np.int32)
     keys = np.full((n_queries, k), -np.inf)
     for first in range(0, n, _ROWS):
@@ -151,7 +151,7 @@ def nearest_rows(corpus: Any, queries: Any, k: int, *, same: bool, signed: bool)
     return neighbors, keys
 
 
-def squared_lengths(indptr: Any, values: Any) -> Any:
+def sketch_lengths(indptr: Any, values: Any) -> Any:
     """Return the squared length of every row."""
     return _squared_lengths(indptr, values)
 

@@ -28,7 +28,7 @@ def rounded_rows(
 
     Row i holds ``values[indptr[i]:indptr[i + 1]]`` at the points of its items, and has the components
     ``sums[bounds[i]:bounds[i + 1]]``. ``salts`` has a number for each component. The definition, in plain Python, is
-    :func:`discreet.publish.sketches.client.rounded`.
+    :func:`discreet.publish.sketches.client.rounded_sketch`.
     """
     coarse = sums.copy()
     words = values.view(np.uint64)

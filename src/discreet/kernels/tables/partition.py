@@ -43,7 +43,7 @@ class Geometry:
 
 
 @compiled
-def propose(
+def propose_cuts(
     codes,
     weights,
     low,

@@ -78,7 +78,7 @@ def _estimates(release: Release) -> Section | None:
     )
 
 
-def generalized(release: Release) -> Section:
+def generalized_items(release: Release) -> Section:
     """Return how far the items were generalized."""
     details: dict[str, Any] = dict(release.evidence.details)
     nodes: dict[int, int] = details.get("nodes", {})
@@ -96,7 +96,7 @@ def generalized(release: Release) -> Section:
     )
 
 
-def risk(risks: BasketRisk) -> Section:
+def risk_section(risks: BasketRisk) -> Section:
     """Return how likely a few known items identify a basket, before and after, and what that reveals."""
     after = {released.r: released for released in risks.after}
     rows = [

@@ -30,12 +30,12 @@ def grouped_sections(release: Release, *, internal: bool) -> list[Block]:
     """Return the sections on groups, or (internally) on generalized items."""
     data = release.figures.public.grouped
     if data is None:
-        return [basket_risk.generalized(release)] if internal else []
+        return [basket_risk.generalized_items(release)] if internal else []
     pictures = basket_risk.pictures(release, internal=internal)
     return [groups(data), sensitive_items(data), precision(data), *pictures]
 
 
-def summary(release: Release, *, internal: bool) -> Tiles:
+def basket_summary(release: Release, *, internal: bool) -> Tiles:
     """Return the most important figures."""
     data, verdict = release.data, release.verdict
     public = release.figures.public

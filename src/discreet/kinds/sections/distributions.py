@@ -8,7 +8,7 @@ from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.kinds import charts
 from discreet.kinds.blocks import Figure, Grid, Legend, Section, TableBlock
-from discreet.kinds.distributions import Bars, before_and_after, first_rows, released_shares, sensitive_bars
+from discreet.kinds.distributions import Bars, compared_bars, first_rows, released_shares, sensitive_bars
 from discreet.kinds.sections.risk import BEFORE_AND_AFTER, min_people
 
 _EXAMPLES = 3
@@ -30,7 +30,7 @@ def examples(release: Release) -> Section | None:
     return Section("examples", "Example rows", text, [TableBlock(names, cells, "Examples")])
 
 
-def released(release: Release) -> Section:
+def released_section(release: Release) -> Section:
     """Return the distribution of each released quasi-identifier."""
     least = min_people(release)
     figures = [
@@ -44,9 +44,9 @@ def released(release: Release) -> Section:
     return Section("distributions", "Distributions", text, [Grid("distribution", figures)])
 
 
-def compared(release: Release, names: Sequence[str], least: int) -> Section:
+def compared_section(release: Release, names: Sequence[str], least: int) -> Section:
     """Return the distributions of columns before and after; each bar stands for at least ``least`` people."""
-    figures = [_compared(before_and_after(release, name, least), name) for name in names]
+    figures = [_compared(compared_bars(release, name, least), name) for name in names]
     text = (
         "Shares of rows. A generalized value is spread evenly over the values it covers. Values of fewer than "
         f"{least} rows are combined, so that no single person is shown."
@@ -72,7 +72,7 @@ def _omitted(bars: Bars) -> str:
     return " A few rows of rarer values are not shown." if bars.undrawn else ""
 
 
-def sensitive(release: Release) -> Section | None:
+def sensitive_columns(release: Release) -> Section | None:
     """Return how the sensitive values are spread over the classes."""
     if not release.schema.sensitive:
         return None

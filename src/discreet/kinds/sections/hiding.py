@@ -37,7 +37,7 @@ def private(release: Release) -> list[Block]:
     return [_rules(release, figures.rules), _cost(figures.quality), _effort(figures.details)]
 
 
-def summary(after: Baskets) -> Tiles:
+def hiding_summary(after: Baskets) -> Tiles:
     """Return the sizes of the release."""
     tiles = (
         ("Baskets or rows released", f"{len(after):,}", "in random order"),
@@ -106,7 +106,7 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else number(float(str(value)))
 
 
-def method(release: Release, *, internal: bool) -> Section:
+def hiding_method(release: Release, *, internal: bool) -> Section:
     """Return how the release was made; neither rules nor thresholds are in it."""
     recipe = release.recipe
     parameters: dict[str, object] = dict(recipe.get("parameters", {}))

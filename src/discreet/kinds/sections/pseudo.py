@@ -23,7 +23,7 @@ _STEPS = {
 }
 
 
-def compared(release: Release) -> list[Block]:
+def compared_statistics(release: Release) -> list[Block]:
     """Return the sections that compare with the original, in reading order."""
     private, schema = release.figures.private, release.schema
     least = max(int(release.evidence.sizes.min()), MIN_PEOPLE)
@@ -31,7 +31,7 @@ def compared(release: Release) -> list[Block]:
         _summary(release, private.fidelity),
         _closeness(private.closeness, private.copies),
         _similarity(private.fidelity),
-        distributions.compared(release, (*schema.quasi, *schema.sensitive), least),
+        distributions.compared_section(release, (*schema.quasi, *schema.sensitive), least),
         _steps(release),
     ]
 

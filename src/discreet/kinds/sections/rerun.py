@@ -19,14 +19,14 @@ _CONSTRUCTORS = re.compile(r"\b([A-Z][A-Za-z]+)\(")
 
 def rerun(release: Release, about: About) -> Section | None:
     """Return the code that makes the release again; None where it needs records or a key that are gone."""
-    written = code_of(release, about)
+    written = rerun_code(release, about)
     if written is None:
         return None
     text = "Python, in the folder that holds the data and the release. Results are random unless there was a seed."
     return Section("again", "Run it again", text, [Code(written)])
 
 
-def code_of(release: Release, about: About) -> str | None:
+def rerun_code(release: Release, about: About) -> str | None:
     """Return the code that makes a release again; None where that takes more than the data and the release."""
     name = str(release.recipe.get("method", ""))
     method = next((method for method in METHODS.values() if method.class_name == name), None)

@@ -23,7 +23,7 @@ def min_people(release: Release) -> int:
     return max(required_size(release), MIN_PEOPLE)
 
 
-def summary(release: Release, before: Risk, after: Risk, loss: Loss) -> Tiles:
+def risk_summary(release: Release, before: Risk, after: Risk, loss: Loss) -> Tiles:
     """Return the four most important figures of a comparison with the original."""
     evidence = release.evidence
     suppressed = f"of {evidence.n_rows:,}; {evidence.suppressed:,} suppressed"
@@ -36,7 +36,7 @@ def summary(release: Release, before: Risk, after: Risk, loss: Loss) -> Tiles:
     ])  # fmt: skip
 
 
-def before_and_after(release: Release, before: Risk, after: Risk) -> Section:
+def risk_change(release: Release, before: Risk, after: Risk) -> Section:
     """Return the risk before and after, and the class sizes behind it."""
     above, was, now = percent(before.threshold), before.prosecutor, after.prosecutor
     unit = "rows" if release.original.schema.person is None else "people"
@@ -76,7 +76,7 @@ def _class_sizes(release: Release, largest: int, unit: str) -> Figure:
     )
 
 
-def released(release: Release, after: Risk) -> list[Block]:
+def released_risk(release: Release, after: Risk) -> list[Block]:
     """Return the most important figures and the risk that is left, from the released rows alone."""
     suppressed = release.evidence.suppressed
     private = is_counted_privately(release)

@@ -15,7 +15,7 @@ from discreet.kinds.sketches import PublicSketchFigures
 _BINS = 10
 
 
-def summary(figures: PublicSketchFigures) -> Tiles:
+def sketch_summary(figures: PublicSketchFigures) -> Tiles:
     """Return the number of sketches, their lengths, and how far off estimates are."""
     lengths, counts = figures.release.data.lengths, figures.counts
     suppressed = f"{counts.suppressed:,} suppressed" if counts.suppressed else "none suppressed"

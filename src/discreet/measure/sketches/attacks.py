@@ -16,7 +16,7 @@ from discreet.core.rng import RandomState, generator
 from discreet.core.sketches import Signs, Sketches
 from discreet.core.sparse_rows import SparseRows
 from discreet.kernels import ragged
-from discreet.measure.sketches.quality import batches, beside, drawn
+from discreet.measure.sketches.quality import batches, beside, drawn_pairs
 
 
 class SketchMaker(Signs, Protocol):
@@ -83,7 +83,7 @@ def guess_attributes(
     candidates = np.flatnonzero(open_)
     if not candidates.size:
         raise InputError("There is no record whose items could be guessed.")
-    chosen = candidates[drawn(candidates.size, sample, random_state, owner="guess_attributes")]
+    chosen = candidates[drawn_pairs(candidates.size, sample, random_state, owner="guess_attributes")]
     matrix = records.to_sparse()
     signed = records.weights is not None and bool((records.weights < 0).any())
     areas, hits = [], []
@@ -166,7 +166,7 @@ def link_sketches(
     if not present.size:
         raise InputError("There is no sketch to link.")
     sketches.require_signs(family)
-    chosen = present[drawn(present.size, sample, rng, owner="link_sketches")]
+    chosen = present[drawn_pairs(present.size, sample, rng, owner="link_sketches")]
     candidates = family.sketch(_partly(records, known, rng)).shortened(sketches.longest)
     ranks, firsts = [], []
     for batch in batches(chosen, len(records)):

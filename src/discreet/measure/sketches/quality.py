@@ -151,16 +151,16 @@ def neighbor_overlap(
     >>> short < 0.5 < long
     True
     """
-    from discreet.kernels.sketches.distances import nearest
+    from discreet.kernels.sketches.distances import nearest_by_distance
 
     records = beside(rows, names, sketches)
     present = np.flatnonzero(~sketches.suppressed)
     if present.size < 2:
         raise InputError("There is no record with a neighbor; two sketches are the least.")
     require("neighbor_overlap", "k", k, IntIn(1, present.size - 1))
-    chosen = drawn(present.size, sample, random_state, owner="neighbor_overlap")
+    chosen = drawn_pairs(present.size, sample, random_state, owner="neighbor_overlap")
     published = sketches.take(present)
-    _, neighbors = nearest(
+    _, neighbors = nearest_by_distance(
         *_part(published, chosen), published.values, published.indptr, "cosine", min(k + 1, present.size)
     )
     unit = _unit(records.take(present))
@@ -254,7 +254,7 @@ def batches(rows: IntArray, width: int) -> Iterator[IntArray]:
     return (rows[start : start + step] for start in range(0, rows.size, step))
 
 
-def drawn(n: int, sample: int | None, random_state: RandomState, *, owner: str) -> IntArray:
+def drawn_pairs(n: int, sample: int | None, random_state: RandomState, *, owner: str) -> IntArray:
     """Draw places without repetition, in order; all of them if there are no more."""
     require(owner, "sample", 1 if sample is None else sample, IntIn(1))
     if sample is None or sample >= n:

@@ -20,10 +20,10 @@ from discreet.measure.tables.matches import (
     Matches,
     collected,
     joined_columns,
-    matches_of,
     people_of,
     persons_of,
     spans,
+    table_matches,
 )
 
 
@@ -178,7 +178,7 @@ def linkage(
     columns = joined_columns(released, frame, on)
     people = people_of(frame, external, columns)
     persons = None if person is None else persons_of(frame, person)
-    matches = matches_of(released, people, columns, original, persons)
+    matches = table_matches(released, people, columns, original, persons)
     return _linkage(tuple(columns), released.groups(), matches, threshold)
 
 

@@ -15,7 +15,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.release import Cells, Release
 from discreet.core.tables.table import Table
-from discreet.measure.tables.read_back import at_level, kept_sizes, read_back, tree_of
+from discreet.measure.tables.read_back import at_level, kept_sizes, label_tree, read_back
 
 
 @public
@@ -330,7 +330,7 @@ def _squared_classes(original: Table, levels: Mapping[str, int] | None) -> int |
 
     if levels is None:
         return None
-    chosen = {name: (tree_of(original, name), levels.get(name, 0)) for name in original.schema.quasi}
+    chosen = {name: (label_tree(original, name), levels.get(name, 0)) for name in original.schema.quasi}
     nodes = (tree.levels[level][original.codes(name)] for name, (tree, level) in chosen.items())
     cards = [len(tree.labels[level]) for tree, level in chosen.values()]
     _, _, sizes = distinct(pack(nodes, cards), original.tuples.counts)
@@ -342,7 +342,7 @@ def _precision(original: Table, levels: Mapping[str, int] | None, suppressed: in
     if levels is None:
         return {"precision": None, "precision_monotone": None, "height": None}
     names = original.schema.quasi
-    precision = sum(levels.get(name, 0) / tree_of(original, name).height for name in names) / len(names)
+    precision = sum(levels.get(name, 0) / label_tree(original, name).height for name in names) / len(names)
     share = suppressed / original.n_rows
     return {
         "precision": (1 - share) * precision + share,

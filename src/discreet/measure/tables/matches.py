@@ -86,7 +86,7 @@ def persons_of(frame: nw.DataFrame[Any], person: str) -> pa.Array:
     return cleaned(frame.get_column(person).to_arrow(), person)
 
 
-def matches_of(
+def table_matches(
     released: Table,
     people: Table,
     columns: Mapping[str, str],

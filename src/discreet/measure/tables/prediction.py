@@ -14,7 +14,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.params import IntIn, require
 from discreet.core.release import Release
 from discreet.core.tables.encoding import Codebook, ColumnType, as_line
-from discreet.core.tables.labels import Any_, Interval, SetOf, parse, texts
+from discreet.core.tables.labels import Any_, Interval, SetOf, parse_label, texts
 from discreet.core.tables.table import Table
 
 MOST_CLASSES = 30
@@ -144,7 +144,7 @@ def _middles(book: Codebook) -> FloatArray:
     if not pa.types.is_string(book.values.type):
         return middles
     for code, label in enumerate(book.values.to_pylist(), start=1):
-        meaning = parse(label)
+        meaning = parse_label(label)
         ends = (meaning.low, meaning.high) if isinstance(meaning, Interval) else (label, label)
         try:
             low, high = ends[0] or ends[1] or "", ends[1] or ends[0] or ""
@@ -172,7 +172,7 @@ def _members(book: Codebook, counts: IntArray) -> FloatArray:
 
 
 def _items(label: str) -> tuple[str, ...]:
-    meaning = parse(label)
+    meaning = parse_label(label)
     if isinstance(meaning, SetOf):
         return meaning.items
     return () if isinstance(meaning, Any_) else (label,)

@@ -37,7 +37,7 @@ def read_back(original: Table, released: Table, name: str) -> Cells:
 
 def at_level(original: Table, released: Table, name: str, level: int, sizes: IntArray) -> Cells:
     """Read labels back as nodes of one level of the column's tree."""
-    tree = tree_of(original, name)
+    tree = label_tree(original, name)
     require("loss_between", "levels", level, IntIn(0, tree.height))
     numbers = {label: node for node, label in enumerate(tree.labels[level])}
     labels = [None, *texts(released.encoded[name].values).to_pylist()]
@@ -59,7 +59,7 @@ def _label_codes(released: Table, name: str) -> CodeArray:
     return codes
 
 
-def tree_of(table: Table, name: str) -> Hierarchy:
+def label_tree(table: Table, name: str) -> Hierarchy:
     """Return a column's hierarchy; one without any has a flat one."""
     book = table.encoded[name]
     return book.hierarchy or flat().bind(book.values, column=name)

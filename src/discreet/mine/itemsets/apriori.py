@@ -80,7 +80,7 @@ def levels(
         level = _longer(blocks, level, judge)
 
 
-def together(search: Sequence[Level[State]]) -> tuple[IntArray, CodeArray, IntArray]:
+def all_levels(search: Sequence[Level[State]]) -> tuple[IntArray, CodeArray, IntArray]:
     """Put the sets of all levels behind one another: CSR arrays and counts."""
     sizes, numbers = [level.sets.shape[1] for level in search], [len(level.sets) for level in search]
     lengths = np.repeat(np.array(sizes, np.int64), np.array(numbers, np.int64))

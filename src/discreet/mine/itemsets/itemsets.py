@@ -17,7 +17,7 @@ from discreet.core.boundary import public
 from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Release
 from discreet.kernels import ragged
-from discreet.mine.itemsets.apriori import blocks_of, levels, together
+from discreet.mine.itemsets.apriori import all_levels, blocks_of, levels
 from discreet.mine.itemsets.found import FoundItemsets, Kind
 from discreet.mine.itemsets.parameters import MINING, Names, check_mining, included_items
 
@@ -137,7 +137,7 @@ def _mined(
         return np.arange(items.size + 1), items, counts
     method = _method(data, items, counts)
     if method == "levels":
-        return together(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
+        return all_levels(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
     rarest_first = items[np.argsort(counts, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
     if method == "columns":

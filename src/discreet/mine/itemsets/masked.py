@@ -16,7 +16,7 @@ from discreet.core.baskets.supports import is_count, share_of
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import Constraints, FloatIn
-from discreet.mine.itemsets.apriori import Level, levels, together
+from discreet.mine.itemsets.apriori import Level, all_levels, levels
 from discreet.mine.itemsets.found import FoundItemsets
 from discreet.mine.itemsets.parameters import MINING, Names, check_mining, included_items
 
@@ -44,7 +44,7 @@ class FlipProbabilities:
         return np.asarray(powers / (self.p + self.q - 1.0) ** (2 * length))
 
 
-def combined(
+def combined_supports(
     coefficients: FloatArray, counts: IntArray, subsets: NDArray[np.int32], below: IntArray
 ) -> FloatArray:
     """Add up the S_j of sets of n items, each times its coefficient, from the sums of their n subsets.
@@ -100,7 +100,9 @@ class MayBeFrequent:
         self, counts: IntArray, subsets: NDArray[np.int32], below: SupportEstimates
     ) -> tuple[IntArray, SupportEstimates]:
         """Estimate the true counts, and return the rows of the sets that are, or may be, frequent."""
-        estimates = combined(self.channel.coefficients(subsets.shape[1]), counts, subsets, below.sums)
+        estimates = combined_supports(
+            self.channel.coefficients(subsets.shape[1]), counts, subsets, below.sums
+        )
         frequent = estimates >= self.threshold
         rows = np.arange(counts.size) if self.margin > 0 else np.flatnonzero(frequent)
         errors = self._errors(estimates[rows], counts[rows], subsets[rows], below)
@@ -118,7 +120,7 @@ class MayBeFrequent:
         A basket's weight is 1 on average if the basket truly holds the set and 0 if not, so the sum of the squared
         weights less the estimate is an unbiased estimate of the variance.
         """
-        squares = combined(self.channel.squares(subsets.shape[1]), counts, subsets, below.sums)
+        squares = combined_supports(self.channel.squares(subsets.shape[1]), counts, subsets, below.sums)
         return np.sqrt(np.maximum(squares - estimates, 0.0))
 
     def joined(self, parts: list[SupportEstimates]) -> SupportEstimates:
@@ -301,7 +303,7 @@ class MaskedItemsets:
 
 def _found(search: list[Level[SupportEstimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
     return FoundMaskedItemsets(
-        *together(search),
+        *all_levels(search),
         len(baskets),
         baskets.names,
         estimates=np.concatenate([np.empty(0), *(level.state.counts for level in search)]),

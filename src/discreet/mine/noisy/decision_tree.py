@@ -16,7 +16,7 @@ from discreet.core.errors import InputError
 from discreet.core.params import BOOL, NONE, Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.mine.noisy.columns import noisy_columns
 from discreet.mine.noisy.grown_tree import GrownTree
-from discreet.mine.noisy.input import classes_of, columns_of
+from discreet.mine.noisy.input import classes_of, feature_columns
 from discreet.mine.noisy.tree_growing import Grower, Strategy, prune
 
 _MOST_INTERVALS = 1_000
@@ -98,7 +98,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def fit(self, X: Any, y: Any) -> ReconstructedTree:
         """Learn from noisy rows and their classes."""
         check_parameters(self)
-        values, names = columns_of(self, X, reset=True)
+        values, names = feature_columns(self, X, reset=True)
         self.classes_, labels = classes_of(y, values)
         if self.classes_.size > _MOST_CLASSES:
             raise InputError(
@@ -127,7 +127,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the shares of the classes in the leaf that each row of true values falls into."""
         check_is_fitted(self)
-        values, _ = columns_of(self, X, reset=False)
+        values, _ = feature_columns(self, X, reset=False)
         counts = self.tree_.counts[self.tree_.leaves(values)]
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 

@@ -16,7 +16,7 @@ from discreet.core.validation import matrix_of, validated
 Columns = list[np.ndarray[Any, Any]]
 
 
-def columns_of(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[str]]:
+def feature_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Columns, list[str]]:
     """Return the columns of numbers or categories, and their names; remember or compare what was fitted."""
     frame = _frame_of_columns(X)
     if frame is None:

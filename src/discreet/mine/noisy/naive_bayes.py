@@ -12,7 +12,7 @@ from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.params import POSITIVE, Constraints, IntIn, OneOf, check_parameters
 from discreet.mine.noisy.columns import NoisyColumn, noisy_columns
-from discreet.mine.noisy.input import Columns, classes_of, columns_of
+from discreet.mine.noisy.input import Columns, classes_of, feature_columns
 
 _MOST_INTERVALS = 1_000
 _TINY = 1e-300
@@ -76,7 +76,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def fit(self, X: Any, y: Any) -> ReconstructedNaiveBayes:
         """Learn from noisy rows and their classes."""
         check_parameters(self)
-        values, names = columns_of(self, X, reset=True)
+        values, names = feature_columns(self, X, reset=True)
         self.classes_, codes = classes_of(y, values)
         n_classes = self.classes_.size
         counts = np.bincount(codes, minlength=n_classes).astype(np.float64)
@@ -91,7 +91,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithm of each class's probability."""
         check_is_fitted(self)
-        values, _ = columns_of(self, X, reset=False)
+        values, _ = feature_columns(self, X, reset=False)
         scores = np.log(self.class_prior_) + self._log_chances(values)
         highest = scores.max(axis=1, keepdims=True)
         return np.asarray(scores - highest - np.log(np.exp(scores - highest).sum(axis=1, keepdims=True)))

@@ -156,8 +156,10 @@ def nearest_of(
     queries: Sketches, others: Sketches, k: int, kind: str, **shrunk: Any
 ) -> tuple[FloatArray, IntArray]:
     """Find the k nearest of other sketches, or all there are if they are fewer."""
-    from discreet.kernels.sketches.distances import nearest
+    from discreet.kernels.sketches.distances import nearest_by_distance
 
     queries.require_family(others.family)
     most = min(k, max(len(others), 1))
-    return nearest(queries.values, queries.indptr, others.values, others.indptr, kind, most, **shrunk)
+    return nearest_by_distance(
+        queries.values, queries.indptr, others.values, others.indptr, kind, most, **shrunk
+    )

@@ -34,7 +34,7 @@ def fetch(path: Path, columns: Sequence[str], *, table: str | None = None) -> pa
     return fetched
 
 
-def fingerprint(path: Path) -> str:
+def data_fingerprint(path: Path) -> str:
     """Return a digest of the data's bytes; it changes when any of them does."""
     digest = hashlib.sha256()
     files = _parquet_files(path) if path.is_dir() else [path]

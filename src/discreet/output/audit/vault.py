@@ -35,7 +35,7 @@ from discreet.output.audit.holdings import (
 )
 from discreet.output.audit.log import Entry, Log, now
 from discreet.output.audit.session import Session
-from discreet.output.audit.source import fetch, fingerprint
+from discreet.output.audit.source import data_fingerprint, fetch
 
 _LOG, _LOCK = "log.sqlite", "lock"
 
@@ -120,7 +120,7 @@ class Vault:
         require("Vault", "auditor", auditor, InstanceOf((Auditor,), "an auditor such as SumAuditor()"))
         config = Config.of(sensitive, public, auditor, nulls, pooled, key, table)
         source, folder = Path(data).resolve(), Path(path)
-        digest = fingerprint(source)
+        digest = data_fingerprint(source)
         fetched = fetch(source, config.columns, table=table)
         holdings = _first(fetched, config, auditor)
         try:
@@ -252,7 +252,7 @@ class Vault:
             path, holdings = self._data or (Path(), self.holdings)
             needed, table = self.config.columns, self.config.table
             source = Path(data).resolve()
-            digest = fingerprint(source)
+            digest = data_fingerprint(source)
             after = next_version(
                 holdings,
                 fetch(path, needed, table=table),
@@ -332,7 +332,7 @@ class Vault:
             raise LogError(f"{CONFIG} is not the one the log was begun with.")
         latest = versions[-1].body
         source = Path(latest["data"])
-        if fingerprint(source) != latest["fingerprint"]:
+        if data_fingerprint(source) != latest["fingerprint"]:
             raise DataChangedError(
                 f"{source} changed since the vault was made. Restore it, or move the vault to the new data "
                 "with an update while the old file is there."

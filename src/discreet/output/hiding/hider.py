@@ -121,7 +121,7 @@ class Hider(ABC):
             raise ParameterError("Levels are for tables, and cells too; baskets have neither.")
         rng = generator(self.random_state, owner=self)
         drawn = data.take(drawn_order(data, rng))
-        return released(self, data, self.sanitize(drawn, rng), rng)
+        return hidden_release(self, data, self.sanitize(drawn, rng), rng)
 
     def sanitize(self, baskets: Baskets, rng: np.random.Generator) -> Sanitized:
         """Return sanitized baskets in the order of the originals, which is for the owner and not to be published."""
@@ -171,7 +171,9 @@ def edited(editing: Editing, **details: object) -> Sanitized:
     return Sanitized(editing.baskets(), {**counts, **details}, rows)
 
 
-def released(hider: Hider, original: Baskets, sanitized: Sanitized, rng: np.random.Generator) -> Release:
+def hidden_release(
+    hider: Hider, original: Baskets, sanitized: Sanitized, rng: np.random.Generator
+) -> Release:
     """Make the release: the baskets shuffled, and without the names of items that none of them holds.
 
     Everything the recipe says is published, so it names neither rules nor thresholds. The evidence is the owner's.
@@ -190,14 +192,14 @@ def released(hider: Hider, original: Baskets, sanitized: Sanitized, rng: np.rand
             max(len(original) - len(data), 0),
             details=dict(sanitized.details),
         ),
-        recipe={**recipe_of(hider), "items": items},
+        recipe={**hiding_recipe(hider), "items": items},
         kind="baskets",
         original=original,
         private={"guarantee": guarantee.to_private_dict()},
     )
 
 
-def recipe_of(hider: Hider) -> dict[str, Any]:
+def hiding_recipe(hider: Hider) -> dict[str, Any]:
     """Return what is published about how a release was made: neither rules nor thresholds."""
     return {
         "format": 1,

@@ -228,7 +228,7 @@ def _texts(table: Table) -> list[str]:
 
 def _recipe(hider: Hider, original: Table, table: Table) -> dict[str, Any]:
     """Return what is published about how the release was made."""
-    from discreet.output.hiding.hider import recipe_of
+    from discreet.output.hiding.hider import hiding_recipe
 
     names = {name for role in DROPPED for name in original.schema.named(role)}
     roles = [
@@ -241,4 +241,4 @@ def _recipe(hider: Hider, original: Table, table: Table) -> dict[str, Any]:
         for name, column in table.schema.items()
     ]
     safe = {"spreadsheet_safe": True} if table.spreadsheet_safe else {}
-    return {**recipe_of(hider), "columns": roles, **safe}
+    return {**hiding_recipe(hider), "columns": roles, **safe}

@@ -159,7 +159,7 @@ class PeopleMatching(Protocol):
     def checked(self, data: Any, names: Sequence[str], name: str) -> tuple[pa.Table, dict[bytes, int]]:
         """Return the party's table, from any frame or a mapping of columns, and the row of each key."""
         del names, name
-        table = arrow_table(data)
+        table = matched_table(data)
         return table, keys_of(table, self.key, max_people=self.max_people)
 
     def _run(self, party: Party, data: tuple[pa.Table, dict[bytes, int]]) -> pa.Table:
@@ -190,7 +190,7 @@ def matching_leaks(max_people: int) -> tuple[str, ...]:
     )
 
 
-def arrow_table(data: Any) -> pa.Table:
+def matched_table(data: Any) -> pa.Table:
     """Return any frame, or a mapping of columns, as an Arrow table."""
     import narwhals as nw
 

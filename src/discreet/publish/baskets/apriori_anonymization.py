@@ -20,7 +20,7 @@ from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import KmAnonymity
 from discreet.kernels import ragged
 from discreet.publish.baskets.grouping import basket_recipe
-from discreet.publish.baskets.item_tree import ItemTree, even_ranges, label_of, tree_of
+from discreet.publish.baskets.item_tree import ItemTree, even_ranges, item_tree, label_of
 
 _AT_ONCE = 64
 """The items whose rare combinations are in memory at once."""
@@ -101,7 +101,7 @@ class AprioriAnonymization:
         if baskets.n_items == 0:
             return self._published(baskets, baskets, rng, {"loss": 0.0, "items": 0})
         spec = even_ranges(baskets.names, self.fan_out) if self.hierarchy is None else self.hierarchy
-        tree = tree_of(spec, baskets.names)
+        tree = item_tree(spec, baskets.names)
         guarantee = self.guarantee
         recoding = _Recoding(baskets, tree, guarantee.k, guarantee.m)
         for size in range(1, min(guarantee.m, int(baskets.lengths.max())) + 1):

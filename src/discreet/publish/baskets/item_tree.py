@@ -40,7 +40,7 @@ class ItemTree:
         return np.flatnonzero(self.parent == node).astype(np.int32)
 
 
-def tree_of(hierarchy: Hierarchy | HierarchySpec, names: pa.Array) -> ItemTree:
+def item_tree(hierarchy: Hierarchy | HierarchySpec, names: pa.Array) -> ItemTree:
     """Bind a hierarchy to the items and return its nodes."""
     bound = hierarchy.bind(names, column="item")
     n_leaves = bound.n_leaves

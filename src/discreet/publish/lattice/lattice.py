@@ -37,7 +37,7 @@ class Lattice:
     ) -> None:
         self.table = table
         self.names = table.schema.quasi
-        self.trees = tuple(tree_of(table, name) for name in self.names)
+        self.trees = tuple(column_tree(table, name) for name in self.names)
         self.bottom = self._limits("lowest", lowest, [0] * len(self.trees))
         self.top = self._limits("highest", highest, [tree.height for tree in self.trees])
         for name, low, high in zip(self.names, self.bottom, self.top, strict=True):
@@ -170,7 +170,7 @@ def column_weights(table: Table, factors: Mapping[str, float] | None, *, owner: 
     return np.array(weights, np.float64)
 
 
-def tree_of(table: Table, name: str) -> Hierarchy:
+def column_tree(table: Table, name: str) -> Hierarchy:
     """Return a quasi-identifier's tree; one without has two levels, itself and ``*``."""
     book = table.encoded[name]
     return book.hierarchy or flat().bind(book.values, column=name)

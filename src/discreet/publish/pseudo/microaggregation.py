@@ -43,9 +43,9 @@ def segment(values: FloatArray, p: int, *, method: SegmentMethod, rng: np.random
 
 def _nearest(values: FloatArray, p: int, rng: np.random.Generator) -> IntArray:
     from discreet.kernels.points.moments import means
-    from discreet.kernels.points.neighbors import nearest, nearest_groups
+    from discreet.kernels.points.neighbors import groups_by_distance, nearest
 
-    labels: IntArray = nearest_groups(values, rng.permutation(len(values)), p)
+    labels: IntArray = groups_by_distance(values, rng.permutation(len(values)), p)
     left = np.flatnonzero(labels < 0)
     if left.size:
         placed = labels >= 0

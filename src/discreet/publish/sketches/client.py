@@ -77,10 +77,10 @@ def sketch_by_delta(
     (4, [])
     """
     length = longest(_values(record), delta, components)
-    return rounded(record, key, sketch_record(record, key, length))
+    return rounded_sketch(record, key, sketch_record(record, key, length))
 
 
-def rounded(record: Mapping[object, float], key: bytes | str, sketch: list[float]) -> list[float]:
+def rounded_sketch(record: Mapping[object, float], key: bytes | str, sketch: list[float]) -> list[float]:
     """Round a record's sketch as it is published: to its grid, up or down by chance, and right on average.
 
     Examples

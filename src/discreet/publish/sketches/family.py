@@ -104,7 +104,7 @@ class SketchFamily:
 
         Exact sums of uneven values would show without the key which values a record has. Stochastic rounding to a grid
         of about half the record's length hides them and keeps estimates unbiased; counts stay exact
-        (:func:`discreet.publish.sketches.client.rounded`).
+        (:func:`discreet.publish.sketches.client.rounded_sketch`).
         """
         from discreet.kernels.sketches.stochastic_rounding import rounded_rows
 

@@ -84,7 +84,7 @@ def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, I
     return described
 
 
-def means(book: Codebook, column: int, segments: Segments) -> pa.Array:
+def box_means(book: Codebook, column: int, segments: Segments) -> pa.Array:
     """Return the mean of a number or date in each segment of a finished partition; null where nulls mix in.
 
     A mean has as many decimals as the column's values, and one where those are whole numbers.

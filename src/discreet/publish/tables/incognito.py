@@ -91,7 +91,7 @@ class Incognito(MinimalGeneralization):
                 columns: self._check_nodes(columns, nodes, sets)[0] for columns, nodes in candidates.items()
             }
             candidates = {
-                columns: prune(columns, join(columns, passed), passed)
+                columns: prune_candidates(columns, join_candidates(columns, passed), passed)
                 for columns in combinations(range(n_columns), size)
             }
             n_candidates.append(_n_nodes(candidates))
@@ -122,14 +122,14 @@ class Incognito(MinimalGeneralization):
         return math.prod(n_levels + 1 for n_levels in lattice.dims) - 1
 
 
-def join(columns: Subset, passed: SubLattices) -> BoolArray:
+def join_candidates(columns: Subset, passed: SubLattices) -> BoolArray:
     """Join the sub-lattices without the last column and without the last but one, where the levels in common agree."""
     left, right = passed[columns[:-1]], passed[columns[:-2] + columns[-1:]]
     joined: BoolArray = left[..., :, np.newaxis] & right[..., np.newaxis, :]
     return joined
 
 
-def prune(columns: Subset, candidates: BoolArray, passed: SubLattices) -> BoolArray:
+def prune_candidates(columns: Subset, candidates: BoolArray, passed: SubLattices) -> BoolArray:
     """Keep the candidates of which every part with one column less has passed."""
     pruned = candidates.copy()
     for axis in range(len(columns) - 2):

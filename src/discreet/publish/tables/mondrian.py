@@ -21,7 +21,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.tables.alike_segments import rejoined
-from discreet.publish.tables.boxes import Box, Segments, boxes, branches, cover_of, is_exact, means
+from discreet.publish.tables.boxes import Box, Segments, box_means, boxes, branches, cover_of, is_exact
 from discreet.publish.tables.minimality import MINIMALITY, blind
 from discreet.publish.tables.publisher import Plan, TablePublisher
 from discreet.publish.tables.suppression import refuse_infeasible
@@ -184,7 +184,9 @@ class Mondrian(TablePublisher):
         from discreet.kernels.tables import partition as kernels
 
         smallest = max(self.guarantee.smallest, 1)
-        column, cut, quota = kernels.propose(codes, weights, *batch, smallest, not self.strict, *geometry)
+        column, cut, quota = kernels.propose_cuts(
+            codes, weights, *batch, smallest, not self.strict, *geometry
+        )
         open_ = column >= 0
         low, high, tried = (array[open_] for array in batch)
         column, cut, quota = column[open_], cut[open_], quota[open_]
@@ -222,7 +224,7 @@ class Mondrian(TablePublisher):
         for column, book in enumerate(books):
             box = described[book.name]
             if self.summary == "mean" and _has_mean(book):
-                mean = means(book, column, segments)
+                mean = box_means(book, column, segments)
                 labels[book.name] = Replacement(np.arange(len(mean), dtype=np.int32), mean)
             else:
                 labels[book.name] = Replacement(box.index, box.labels)

@@ -20,7 +20,7 @@ pre{background:#f4f2ec;padding:1rem;overflow:auto}</style></head><body>
 """
 
 
-def description() -> dict[str, Any]:
+def api_description() -> dict[str, Any]:
     """Return the service's interface as OpenAPI."""
     error = _json({"type": "object", "properties": {"error": {"type": "string"}}})
     errors = {str(code): {"description": text, **error} for code, text in _ERRORS.items()}

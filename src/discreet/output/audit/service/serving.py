@@ -17,7 +17,7 @@ from discreet.core.params import FloatIn, require
 from discreet.output.audit.errors import LogError
 from discreet.output.audit.plain import plain_result
 from discreet.output.audit.service.connections import Admission, Limits, listen
-from discreet.output.audit.service.openapi import PAGE, description
+from discreet.output.audit.service.openapi import PAGE, api_description
 from discreet.output.audit.service.tokens import Tokens
 from discreet.output.audit.vault import Vault
 
@@ -280,7 +280,7 @@ async def _health(request: Request) -> Response:
 
 async def _openapi(request: Request) -> Response:
     del request
-    return _json(description())
+    return _json(api_description())
 
 
 async def _page(request: Request) -> Response:

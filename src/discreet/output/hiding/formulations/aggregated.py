@@ -33,7 +33,7 @@ def minimal_removals(sets: Sequence[Iterable[int]]) -> list[Items]:
     return sorted(minimal, key=lambda part: (len(part), sorted(part)))
 
 
-def reduced(part: Items, sets: Sequence[Iterable[int]]) -> Items:
+def minimal_part(part: Items, sets: Sequence[Iterable[int]]) -> Items:
     """Return a minimal part of a removal set that breaks the same itemsets."""
     whole = [frozenset(one) for one in sets]
     for item in sorted(part):
@@ -277,7 +277,7 @@ class Aggregated:
             pairs = zip(self.problem.targets, self.supported[row], strict=True)
             sets = [items.items for items, supported in pairs if supported]
             deleted = frozenset(np.flatnonzero(kind[1:]).tolist())
-            part = reduced(deleted & frozenset(item for items in sets for item in items), sets)
+            part = minimal_part(deleted & frozenset(item for items in sets for item in items), sets)
             if part:
                 window = slice(starts[kind[0]], starts[kind[0] + 1])
                 at = starts[kind[0]] + int(np.argmax(self.every[window] == numbers[part]))

@@ -16,9 +16,9 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, require
 from discreet.parties.mining.models.vertical import require_every_party
 from discreet.parties.mining.people_matching import (
-    arrow_table,
     keys_of,
     matched_rows,
+    matched_table,
     matching_frames,
     matching_leaks,
     read_keyed,
@@ -144,7 +144,7 @@ class VerticalRules(RulesProtocol):
     def checked(self, data: Any, names: Sequence[str], name: str) -> KeyedBits:
         """Return the row of each key, and the columns of items, from any frame or a mapping of columns."""
         self.check_parties(names)
-        table = arrow_table(data)
+        table = matched_table(data)
         keys = keys_of(table, self.key, max_people=self.max_people)
         return keys, {item: _bits(table, item) for item in self.columns[name]}
 
