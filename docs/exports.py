@@ -18,7 +18,9 @@ class Exports(griffe.Extension):
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Set what every package exports, once all its modules are loaded."""
         for module in [pkg, *pkg.modules.values()]:
-            names = [name for name, one in module.members.items() if one.is_alias and not one.runtime]
+            names = [
+                name for name, member in module.members.items() if member.is_alias and not member.runtime
+            ]
             for name in names:
                 module.members[name].runtime = True
             if names:
@@ -47,8 +49,14 @@ def _completed(entry: griffe.Class) -> str:
             inherited |= _entries(_PARAMETERS.search(base.docstring.value))
     described = {name.strip() for names in entries for name in names.split(",")}
     missing = {names: words for names, words in inherited.items() if names not in described}
-    # Only what the class still takes: a base may have fields that it replaces.
-    missing = {names: words for names, words in missing.items() if names in entry.all_members}
+    # Only what the class still takes: a base may have fields that it replaces, or its own constructor may take fewer.
+    constructor = entry.members.get("__init__")
+    accepted = (
+        set(entry.all_members)
+        if constructor is None
+        else {parameter.name for parameter in constructor.parameters}
+    )
+    missing = {names: words for names, words in missing.items() if names in accepted}
     if not missing:
         return text
     written = "Parameters\n----------\n" + "\n".join((*missing.values(), *entries.values())) + "\n\n"

@@ -23,6 +23,8 @@ _LEVELS = {"levels": "--level"}
 def methods(*, role: Role | tuple[Role, ...] | None = None, takes: str | None = None) -> Iterator[Method]:
     """Iterate over methods, all or those of one or several roles that take a kind of data.
 
+    Examples
+    --------
     >>> [method.name for method in methods(role="publisher", takes="baskets")]
     ['cahd', 'perm-mondrian', 'anatomy', 'apriori']
     """
