@@ -14,6 +14,7 @@ from discreet.core.verdict import Verdict, is_near
 from discreet.engines.digests import described_file
 from discreet.guarantees import KAnonymity
 from discreet.guarantees.per_unit import PerUnit
+from discreet.kinds.hidden_rules import appends_baskets
 from discreet.kinds.written import Written
 from discreet.report.folder import public_verdict, record_text
 
@@ -124,12 +125,10 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
     """Find fields that contradict others: sizes that do not add up, or another guarantee in another place."""
     record = written.record
     counts = record.get(written.kind.records_name)
-    if (
-        counts is not None
-        and not written.kind.draws_records
-        and counts["in"] - counts["suppressed"] != counts["out"]
-    ):
-        yield (written.kind.records_name,)
+    if counts is not None and not written.kind.draws_records:
+        n_left = counts["in"] - counts["suppressed"]
+        if counts["out"] < n_left or (counts["out"] > n_left and not appends_baskets(record)):
+            yield (written.kind.records_name,)
     if guarantee is None:
         return
     if record["verdict"]["guarantee"] != repr(guarantee):

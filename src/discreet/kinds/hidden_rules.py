@@ -228,3 +228,10 @@ def _not_anonymous(alone: int, n_records: int, words: str) -> Iterator[Caution]:
 def _unlike_others(baskets: Baskets) -> int:
     """Return how many baskets hold a combination of items that no other basket holds."""
     return int((np.unique(fingerprints(baskets), return_counts=True)[1] == 1).sum())
+
+
+def appends_baskets(record: Mapping[str, Any]) -> bool:
+    """Return whether rules were hidden by appending synthetic baskets, so that more are released than came in."""
+    return bool(record["guarantee"].get("guarantee") == "RulesHidden") and (
+        record.get("parameters", {}).get("formulation") == "hybrid"
+    )

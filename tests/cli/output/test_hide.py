@@ -55,6 +55,19 @@ def test_the_rule_is_not_in_the_written_files(invoke, shop: Path, tmp_path: Path
         assert "beer" not in text
 
 
+def test_a_release_with_appended_baskets_is_checked(invoke, shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    rule = ("--rule", "diapers, beer", "--min-support", "0.2")
+    result = invoke("hide", shop, *rule, "--method", "hybrid", "--out", out, "--time-limit", "5")
+    assert result.exit_code == 0, result.output
+    counts = json.loads((out / "release.json").read_text())["baskets"]
+    assert counts["out"] > counts["in"]
+    assert invoke("check", out).exit_code == 0
+    record = (out / "release.json").read_text().replace('"in": 80', '"in": 8000')
+    (out / "release.json").write_text(record)
+    assert invoke("check", out, "--json").exit_code == 1
+
+
 def test_json_says_what_was_done(invoke, shop: Path, tmp_path: Path) -> None:
     result = invoke(
         "hide", shop, *ASKED, "--out", tmp_path / "out", "--json", "--time-limit", "20", "--seed", 1
