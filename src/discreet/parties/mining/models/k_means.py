@@ -34,6 +34,10 @@ from discreet.parties.transcript import FrameShape
 
 _WORDS = 5
 """The words of a sum, so that no number of rows makes it too large in the middle of a run."""
+CENTERS_SHOW_COUNTS = (
+    "The center of a cluster and its size show how many of its rows have either value of a column of two values, "
+    "however few."
+)
 
 
 @public
@@ -121,6 +125,7 @@ class HorizontalKMeans(NumbersProtocol):
             f"Every party learns the centers and sizes of the clusters of all rounds{small}.",
             "Every party learns the number of rounds.",
             "A row that changes its cluster between two rounds shows in the differences of their sizes and sums.",
+            CENTERS_SHOW_COUNTS,
             *(seeds if self.init == "k-means++" else ()),
             *self._sum_leaks,
         )
@@ -323,11 +328,12 @@ class VerticalKMeans(VerticalProtocol):
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond the model."""
         one_row = "A center of one row shows its values to all."
+        opened = ((one_row,) if self.min_count == 1 else ()) + (CENTERS_SHOW_COUNTS,)
         seeds = "Every party learns which rows are the seeds, and the total of the squared distances to them."
         return (
             "Every party learns the number of rows, and the cluster of each row in every round.",
             *((seeds,) if self.init == "k-means++" else ()),
-            *((one_row,) if self.open_centers and self.min_count == 1 else ()),
+            *(opened if self.open_centers else ()),
             "The first two parties together learn all distances.",
         )
 
