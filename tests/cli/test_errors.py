@@ -7,9 +7,11 @@ import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 import discreet
+from discreet.cli._app import app
 from discreet.cli._errors import _OPTIONS, failure_of
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError, OutputError
 
@@ -31,11 +33,21 @@ def _target(node: ast.keyword | ast.Assign) -> str | None:
 def _keys(value: ast.expr) -> Iterator[str]:
     for node in ast.walk(value):
         if isinstance(node, ast.Dict):
-            yield from (ast.literal_eval(key) for key in node.keys if key is not None)
+            yield from (key.value for key in node.keys if isinstance(key, ast.Constant))
+
+
+def _flags(command: click.Command) -> Iterator[str]:
+    """Return the options of a command and of those below it."""
+    for parameter in command.get_params(click.Context(command)):
+        yield from (*parameter.opts, *parameter.secondary_opts)
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from _flags(below)
 
 
 def test_every_parameter_that_mends_an_error_has_an_option() -> None:
-    assert set(_fixes()) == set(_OPTIONS)
+    fixes = set(_fixes())
+    assert set(_OPTIONS) <= fixes
+    assert {f"--{name.replace('_', '-')}" for name in fixes - set(_OPTIONS)} <= set(_flags(app))
 
 
 @pytest.mark.parametrize(

@@ -254,22 +254,22 @@ def test_guarantees_judge_a_channel_by_construction() -> None:
         BasicPrivacy(90, support=())
 
 
-def test_promises_of_a_channel_together() -> None:
+def test_guarantees_of_a_channel_together() -> None:
     joined = LocalDP(3) & BasicPrivacy(90, support=0.01)
     assert joined.check(EMask(0.5, 0.97)).ok
     assert not (joined & LocalDP(2)).check(EMask(0.5, 0.97)).ok
     assert len((joined & LocalDP(2)).check(EMask(0.5, 0.97)).parts) == 3
     assert guarantee_from_dict(joined.to_dict()) == joined
-    with pytest.raises(ParameterError, match="promise of a channel"):
+    with pytest.raises(ParameterError, match="guarantee of a channel"):
         joined.check(Baskets.from_lists([["a"]]))  # type: ignore[arg-type]
 
 
-def test_a_table_cannot_be_judged_by_a_promise_of_a_channel() -> None:
+def test_a_table_cannot_be_judged_by_a_guarantee_of_a_channel() -> None:
     from discreet.core.tables.groups import Groups
 
     classes = Groups(sizes=np.array([3, 4]))
     for guarantee in (LocalDP(1), BasicPrivacy(90), KAnonymity(2) & LocalDP(1)):
-        with pytest.raises(ParameterError, match="promise of a channel"):
+        with pytest.raises(ParameterError, match="guarantee of a channel"):
             guarantee.check(classes)
 
 

@@ -152,7 +152,7 @@ def test_the_guarantee_judges_lengths_by_the_evidence() -> None:
 def test_what_cannot_show_it_is_refused() -> None:
     sketches = SketchFamily("key").sketch(np.ones((2, 3)))
     for subject in (sketches, "table", None):
-        with pytest.raises(ParameterError, match="promise about a release of sketches"):
+        with pytest.raises(ParameterError, match="guarantee about a release of sketches"):
             DeltaAnonymity(1).check(subject)
     assert guarantee_from_dict(DeltaAnonymity(0.2).to_dict()) == DeltaAnonymity(0.2)
     assert "0.2" in DeltaAnonymity(0.2).describe()

@@ -146,7 +146,7 @@ def test_both_promises_are_judged_by_what_is_published(tmp_path: Path) -> None:
         with pytest.raises(PromiseBrokenError):
             longer.write(tmp_path / "broken")
     assert not (tmp_path / "broken").exists()
-    with pytest.raises(ParameterError, match="promise about a release of sketches"):
+    with pytest.raises(ParameterError, match="guarantee about a release of sketches"):
         release.guarantee.check(Groups(sizes=np.array([3, 4])))
     with pytest.raises(InputError, match="does not hold what δ-anonymity is judged by"):
         release.guarantee.check(KVarianceSketch(2, family=family).release(rows))
