@@ -133,7 +133,7 @@ def plain_cautions(*published: Any) -> list[dict[str, object]]:
 def number_text(value: float) -> str:
     """Write a number short, and whole numbers whole.
 
-    >>> number(5.0), number(0.123456), number(float("nan")), number(20000)
+    >>> number_text(5.0), number_text(0.123456), number_text(float("nan")), number_text(20000)
     ('5', '0.1235', 'nothing to measure', '20,000')
     """
     if math.isnan(value):

@@ -155,7 +155,7 @@ def columns(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def hierarchy_option(how: str) -> dict[str, Any]:
     """Read how values become coarser: intervals:5,10,20, mask, mask:left:5, flat, scale:bands, icd9, ip, or a file.
 
-    >>> hierarchy("intervals:5,10"), hierarchy("mask:5"), hierarchy("tree.csv")
+    >>> hierarchy_option("intervals:5,10"), hierarchy_option("mask:5"), hierarchy_option("tree.csv")
     ({'intervals': [5, 10]}, {'mask': 'right', 'width': 5}, {'file': 'tree.csv'})
     """
     way, _, rest = how.partition(":")

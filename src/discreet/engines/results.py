@@ -68,7 +68,7 @@ def json_text(record: Any) -> str:
 def json_ready(record: Any) -> Any:
     """Return plain data for JSON, which has no infinity: a number that is not finite becomes None.
 
-    >>> finite({"epsilon": float("inf"), "shares": (0.5, 0.5)})
+    >>> json_ready({"epsilon": float("inf"), "shares": (0.5, 0.5)})
     {'epsilon': None, 'shares': [0.5, 0.5]}
     """
     if isinstance(record, Mapping):

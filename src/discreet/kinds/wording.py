@@ -19,7 +19,7 @@ def refuse_unknown(where: str, keys: Iterable[str], names: Iterable[str]) -> Non
 def nearest_name(name: str, names: Iterable[str]) -> str:
     """End a sentence with the known name that may have been meant, or with all of them.
 
-    >>> nearest("strickt", ["strict", "summary"])
+    >>> nearest_name("strickt", ["strict", "summary"])
     "; did you mean 'strict'?"
     """
     options = list(names)

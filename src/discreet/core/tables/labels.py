@@ -220,9 +220,9 @@ class MaskLabel(Label):
 def parse_label(label: str) -> Label:
     r"""Read a released cell.
 
-    >>> parse("[20, 30)").covers(pa.array([19, 20, 29, 30]))
+    >>> parse_label("[20, 30)").covers(pa.array([19, 20, 29, 30]))
     array([False,  True,  True, False])
-    >>> parse("{flu, cough\\, dry}").items
+    >>> parse_label("{flu, cough\\, dry}").items
     ('flu', 'cough, dry')
     """
     if label and not label.strip(STAR):

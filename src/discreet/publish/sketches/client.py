@@ -87,7 +87,7 @@ def rounded_sketch(record: Mapping[object, float], key: bytes | str, sketch: lis
     --------
     >>> record = {"tea": 0.6, "milk": 0.8}
     >>> exact = sketch_record(record, "shared key", 6)
-    >>> [round(one, 1) for one in exact], rounded(record, "shared key", exact)
+    >>> [round(one, 1) for one in exact], rounded_sketch(record, "shared key", exact)
     ([-0.2, -0.2, -0.2, -0.2, -1.4, 0.2], [0.0, 0.0, 0.0, -0.5, -1.5, 0.0])
     """
     secret = master(key)
