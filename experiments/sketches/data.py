@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.arrays import IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.sparse_rows import SparseRows
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.datasets import quest
 from discreet.engines.texts import text_rows
 from discreet.kernels import ragged

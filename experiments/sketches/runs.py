@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import IntArray
+from discreet.core.records.sketches import Sketches
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
-from discreet.core.sketches import Sketches
-from discreet.core.sparse_rows import SparseRows
 from discreet.mine import SketchKMeans, SketchNeighbors
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
 from experiments.sketches.data import Sample

@@ -1,7 +1,6 @@
 from .core.baskets.baskets import Baskets as Baskets
 from .core.baskets.bits import ItemBits as ItemBits
 from .core.baskets.grouped import GroupedBaskets as GroupedBaskets
-from .core.group_statistics import GroupStatistics as GroupStatistics
 from .core.hierarchy.bound import Hierarchy as Hierarchy
 from .core.hierarchy.specs import flat as flat
 from .core.hierarchy.specs import from_mapping as from_mapping
@@ -13,6 +12,9 @@ from .core.hierarchy.specs import read_hierarchy as read_hierarchy
 from .core.hierarchy.specs import scale as scale
 from .core.hierarchy.specs import suggest as suggest
 from .core.hierarchy.specs import tree as tree
+from .core.records.group_statistics import GroupStatistics as GroupStatistics
+from .core.records.sketches import Sketches as Sketches
+from .core.records.sparse_rows import SparseRows as SparseRows
 from .core.release import Evidence as Evidence
 from .core.release import Release as Release
 from .core.schema import Column as Column
@@ -23,8 +25,6 @@ from .core.schema import other as other
 from .core.schema import person as person
 from .core.schema import quasi as quasi
 from .core.schema import sensitive as sensitive
-from .core.sketches import Sketches as Sketches
-from .core.sparse_rows import SparseRows as SparseRows
 from .core.tables.table import Table as Table
 from .core.verdict import Basis as Basis
 from .core.verdict import Verdict as Verdict

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles import condensation as oracles
 
 from discreet.core.errors import ParameterError, SchemaError
-from discreet.core.group_statistics import GroupStatistics
+from discreet.core.records.group_statistics import GroupStatistics
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis
 from discreet.guarantees import Indistinguishability, KAnonymity, guarantee_from_dict

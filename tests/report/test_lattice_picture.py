@@ -15,8 +15,8 @@ from discreet import Table, from_mapping, intervals, masked, quasi, sensitive
 from discreet.core.release import Release
 from discreet.datasets import hospital, hospital_columns
 from discreet.guarantees import DistinctDiversity, KAnonymity
-from discreet.kinds import nodes as nodes_module
-from discreet.kinds.nodes import BORDER, BREAKS, CHOSEN, KEEPS, nodes_of
+from discreet.kinds.sections import nodes as nodes_module
+from discreet.kinds.sections.nodes import BORDER, BREAKS, CHOSEN, KEEPS, nodes_of
 from discreet.publish import Generalization, OptimalLattice
 from discreet.report import render
 

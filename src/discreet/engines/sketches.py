@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
-from discreet.core.sketches import Sketches
+from discreet.core.records.sketches import Sketches
 from discreet.engines.atomic import atomic_file, require_new_file
 from discreet.engines.files import reason, require_file
 

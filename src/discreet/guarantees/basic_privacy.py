@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.params import Constraints, EachOf, FloatIn
-from discreet.guarantees.channel import BitChannel, Channel, ChannelGuarantee
+from discreet.guarantees.constructed import BitChannel, Channel, ChannelGuarantee
 
 
 @public

@@ -11,9 +11,9 @@ from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import POSITIVE, Constraints
+from discreet.core.records.sketches import Sketches
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
-from discreet.core.sketches import Sketches
-from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.constructed import SketchGuarantee
 
 SPARE = "spare"

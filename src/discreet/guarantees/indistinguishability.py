@@ -10,9 +10,9 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.group_statistics import GroupStatistics
 from discreet.core.guarantee import Guarantee, HasGroups
 from discreet.core.params import Constraints, InstanceOf, IntIn
+from discreet.core.records.group_statistics import GroupStatistics
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Basis, Verdict

@@ -9,7 +9,7 @@ from typing import ClassVar
 from discreet.core.boundary import public
 from discreet.core.guarantee import Relation
 from discreet.core.params import Constraints, FloatIn, IntIn
-from discreet.guarantees.channel import Channel, ChannelGuarantee
+from discreet.guarantees.constructed import Channel, ChannelGuarantee
 
 
 @public

@@ -15,7 +15,7 @@ from discreet.kinds.blocks import Figure, TableBlock
 
 if TYPE_CHECKING:
     from discreet.kinds.distributions import Bars
-    from discreet.kinds.nodes import Nodes
+    from discreet.kinds.sections.nodes import Nodes
 
 
 @dataclass(frozen=True, repr=False)

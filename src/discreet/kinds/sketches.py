@@ -15,10 +15,10 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraint, IntIn, OneOf
+from discreet.core.records.sketches import SHORT_KEY
 from discreet.core.registry import Method
 from discreet.core.release import Release
 from discreet.core.schema import SHORTEST_KEY
-from discreet.core.sketches import SHORT_KEY
 from discreet.engines.sketches import read_sketches, write_sketches
 from discreet.guarantees import DeltaAnonymity
 from discreet.kinds.baskets import BasketKind
@@ -283,7 +283,7 @@ def read_records(path: Path, **options: Any) -> tuple[Any, int]:
 
     A folder holds texts, a ``column`` of a table does, and any other file holds baskets.
     """
-    from discreet.core.sparse_rows import SparseRows
+    from discreet.core.records.sparse_rows import SparseRows
     from discreet.engines.baskets.files import read_baskets
     from discreet.engines.files import read
     from discreet.engines.texts import text_rows

@@ -12,8 +12,8 @@ from discreet.core.adapters import KIND_OF, load
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.figures import Caution
+from discreet.core.records.sketches import Sketches
 from discreet.core.release import Release
-from discreet.core.sketches import Sketches
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.spreadsheet import formula_cells
 

@@ -17,7 +17,7 @@ from discreet.kinds.charts import (
     SensitiveShares,
     ShareBars,
 )
-from discreet.kinds.nodes import Nodes
+from discreet.kinds.sections.nodes import Nodes
 from discreet.report.basket_pictures import kl_curve, matrices
 from discreet.report.theme import PAGE, altair_chart, page_chart
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import sketches as oracles
 
 from discreet.core.errors import InputError, ParameterError
-from discreet.core.sketches import Sketches
+from discreet.core.records.sketches import Sketches
 from discreet.mine import SketchKMeans
 from discreet.publish import DeltaSketch, SketchFamily
 

@@ -20,7 +20,7 @@ from discreet.output.audit.vault import Vault
 POINTS: dict[str, tuple[Any, str, bool]] = {
     "before parsing": (session, "read_statement", True),
     "after parsing": (session, "read_statement", False),
-    "after finding the set": (session.Engine, "members", False),
+    "after finding the set": (session.Selector, "members", False),
     "before deciding": (sums.SumAudit, "decide", True),
     "after deciding": (sums.SumAudit, "decide", False),
     "before the commit": (log.Log, "append", True),

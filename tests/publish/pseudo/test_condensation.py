@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from discreet import Recipe, Table, identifier, other, quasi, sensitive
 from discreet.core.errors import InfeasibleError, InputError, ParameterError, SchemaError
-from discreet.core.group_statistics import GroupStatistics
+from discreet.core.records.group_statistics import GroupStatistics
 from discreet.guarantees import Indistinguishability
 from discreet.measure import covariance_compatibility
 from discreet.publish import Condensation

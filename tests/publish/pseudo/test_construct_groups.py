@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.oracles import condensation as oracles
 
 from discreet.core.errors import InfeasibleError
-from discreet.core.group_statistics import GroupStatistics
+from discreet.core.records.group_statistics import GroupStatistics
 from discreet.kernels.points.condensing import blocked_mdav, mdav
 from discreet.kernels.points.neighbors import groups_by_distance, nearest, spacing
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups

@@ -120,7 +120,7 @@ def test_every_step_is_the_slow_definition_s(seed: int, d: int, top: int) -> Non
     far=st.sampled_from([0.0, 1.0, 1e9]),
 )
 def test_the_halves_of_a_split_merge_back(n: int, d: int, seed: int, far: float) -> None:
-    from discreet.core.group_statistics import GroupStatistics
+    from discreet.core.records.group_statistics import GroupStatistics
 
     values = cloud(n, d, seed=seed) + far
     group = GroupStatistics.of(values, np.zeros(n, np.int64), np.ones(n, np.int64), 1)

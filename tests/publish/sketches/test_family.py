@@ -21,8 +21,8 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from tests.oracles import sketches as oracles
 
 from discreet import Baskets
-from discreet.core import sparse_rows
 from discreet.core.errors import InputError, ParameterError
+from discreet.core.records import sparse_rows
 from discreet.publish import DeltaSketch, SketchFamily, sketch_record
 from discreet.publish.sketches import client as sketch_client
 

@@ -9,7 +9,7 @@ from discreet.core.release import Release
 from discreet.kinds import charts
 from discreet.kinds.blocks import Figure, Section, TableBlock
 from discreet.kinds.formatting import counted, number
-from discreet.kinds.nodes import BORDER, CHOSEN, Nodes, nodes_of
+from discreet.kinds.sections.nodes import BORDER, CHOSEN, Nodes, nodes_of
 from discreet.measure import Loss
 
 _LISTED = 15

@@ -12,10 +12,10 @@ from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.core.records.vectors import Vectors
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED
 from discreet.core.tables.table import Table
-from discreet.core.vectors import Vectors
 
 
 @public

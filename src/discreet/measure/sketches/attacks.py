@@ -12,9 +12,9 @@ from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import FloatIn, require
+from discreet.core.records.sketches import Signs, Sketches
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.rng import RandomState, generator
-from discreet.core.sketches import Signs, Sketches
-from discreet.core.sparse_rows import SparseRows
 from discreet.kernels import ragged
 from discreet.measure.sketches.quality import batches, beside, drawn_pairs
 

@@ -13,9 +13,9 @@ from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import IntIn, require
+from discreet.core.records.sketches import Signs, Sketches
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.rng import RandomState, generator
-from discreet.core.sketches import Signs, Sketches
-from discreet.core.sparse_rows import SparseRows
 
 _CELLS = 4_000_000
 

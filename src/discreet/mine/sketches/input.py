@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import InputError
+from discreet.core.records.sketches import Sketches
+from discreet.core.records.sparse_rows import LARGEST
 from discreet.core.release import Release
-from discreet.core.sketches import Sketches
-from discreet.core.sparse_rows import LARGEST
 from discreet.core.validation import matrix_of
 
 

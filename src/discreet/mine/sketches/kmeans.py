@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.params import Constraints, IntIn, check_parameters, require
+from discreet.core.records.sketches import Sketches
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
-from discreet.core.sketches import Sketches
 from discreet.mine.sketches.input import sketches_of
 from discreet.mine.sketches.neighbors import nearest_of
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.params import Constraints, FloatIn, IntIn, OneOf, check_parameters, require
-from discreet.core.sketches import Sketches
+from discreet.core.records.sketches import Sketches
 from discreet.mine.noisy.input import classes_of
 from discreet.mine.sketches.input import sketches_of
 

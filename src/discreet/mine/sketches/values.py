@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import Constraints, FloatIn, InstanceOf, check_parameters, require
-from discreet.core.sketches import Signs, Sketches
+from discreet.core.records.sketches import Signs, Sketches
 
 _BATCH = 4096
 

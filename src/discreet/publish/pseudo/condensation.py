@@ -25,6 +25,7 @@ from discreet.core.params import (
     check_parameters,
     require,
 )
+from discreet.core.records.vectors import WIDEST, Line, Vectors
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Column, Role
@@ -32,7 +33,6 @@ from discreet.core.tables import labels
 from discreet.core.tables.encoding import value_codes
 from discreet.core.tables.table import Table
 from discreet.core.validation import matrix_of, validated
-from discreet.core.vectors import WIDEST, Line, Vectors
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
 from discreet.guarantees.per_unit import refuse_units

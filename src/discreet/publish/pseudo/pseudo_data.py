@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.group_statistics import GroupStatistics
+from discreet.core.records.group_statistics import GroupStatistics
+from discreet.core.records.vectors import Vectors
 from discreet.core.release import Evidence, Release
 from discreet.core.schema import Column, Schema
 from discreet.core.tables.table import Table
-from discreet.core.vectors import Vectors
 from discreet.publish.recipes.recipe_parts import recipe_header
 
 Spread = Literal["uniform", "gaussian"]

@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
+from discreet.core.records.vectors import Vectors
 from discreet.core.tables.table import Table
-from discreet.core.vectors import Vectors
 from discreet.measure.pseudo.copies import RecordIndex, compared_columns
 from discreet.publish.pseudo.pseudo_data import Drawn
 

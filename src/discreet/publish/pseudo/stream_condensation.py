@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, OutputError, SchemaError
-from discreet.core.group_statistics import GroupStatistics
 from discreet.core.params import (
     NONE,
     Constraints,
@@ -25,11 +24,12 @@ from discreet.core.params import (
     check_parameters,
     require,
 )
+from discreet.core.records.group_statistics import GroupStatistics
+from discreet.core.records.vectors import WIDEST
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
 from discreet.core.schema import quasi
 from discreet.core.validation import matrix_of
-from discreet.core.vectors import WIDEST
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST

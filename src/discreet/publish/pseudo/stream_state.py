@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InputError
-from discreet.core.group_statistics import GroupStatistics
+from discreet.core.records.group_statistics import GroupStatistics
 
 if TYPE_CHECKING:
     from discreet.kernels.points.streaming import Live

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError, OutputError
-from discreet.core.group_statistics import GroupStatistics
-from discreet.core.vectors import Vectors
+from discreet.core.records.group_statistics import GroupStatistics
+from discreet.core.records.vectors import Vectors
 from discreet.guarantees import Indistinguishability
 from discreet.publish.pseudo.construct_groups import construct_groups
 from discreet.publish.pseudo.microaggregation import SegmentMethod

@@ -11,8 +11,8 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.params import POSITIVE, Constraints, InstanceOf
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
-from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
 from discreet.publish.recipes.recipe_parts import recipe_header
 from discreet.publish.sketches import client as sketch_client

@@ -14,9 +14,9 @@ from discreet.core.arrays import IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters, require
+from discreet.core.records.sketches import Sketches
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.schema import SHORTEST_KEY
-from discreet.core.sketches import Sketches
-from discreet.core.sparse_rows import SparseRows
 from discreet.kernels import ragged
 from discreet.publish.sketches import client as definition
 

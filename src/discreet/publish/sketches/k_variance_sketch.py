@@ -13,8 +13,8 @@ from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.guarantee import TOLERANCE, Guarantee
 from discreet.core.params import NONE, Constraints, IntIn, OneOf, require
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
-from discreet.core.sparse_rows import SparseRows
 from discreet.guarantees import AllOf, DeltaAnonymity
 from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
 from discreet.publish.sketches.delta_sketch import DeltaSketch

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import IntIn, require
-from discreet.core.sparse_rows import SparseRows
+from discreet.core.records.sparse_rows import SparseRows
 
 LEAST_SHARE = 0.2
 """The least δ as a share of the square of a typical largest value: the least that the paper takes for values of 1."""

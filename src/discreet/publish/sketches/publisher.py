@@ -13,10 +13,10 @@ from discreet.core.arrays import IntArray
 from discreet.core.errors import InfeasibleError
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraints, InstanceOf, check_parameters
+from discreet.core.records.sketches import SHORT_KEY
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
-from discreet.core.sketches import SHORT_KEY
-from discreet.core.sparse_rows import SparseRows
 from discreet.publish.recipes.recipe_parts import recipe_header
 from discreet.publish.sketches.family import SketchFamily
 

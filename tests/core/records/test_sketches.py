@@ -16,7 +16,7 @@ from tests.oracles import sketches as oracles
 
 from discreet import read_sketches, write_sketches
 from discreet.core.errors import InputError, OutputError
-from discreet.core.sketches import Sketches
+from discreet.core.records.sketches import Sketches
 from discreet.publish import SketchFamily
 
 COMPONENTS = st.lists(st.integers(-6, 6).map(float), max_size=7)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from discreet.core.errors import InputError
-from discreet.core.sparse_rows import SparseRows
+from discreet.core.records.sparse_rows import SparseRows
 from discreet.publish import DeltaSketch, SketchFamily
 
 FAMILY = SketchFamily("key", components=9)

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from tests.oracles import condensation as oracles
 
 from discreet.core.errors import InputError
-from discreet.core.group_statistics import GroupStatistics
+from discreet.core.records.group_statistics import GroupStatistics
 
 
 def statistics(values: np.ndarray, labels: np.ndarray, n_groups: int | None = None) -> GroupStatistics:

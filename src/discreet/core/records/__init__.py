@@ -1,0 +1,1 @@
+"""Records as numbers: vectors, sparse rows, sketches, and the statistics of groups."""
