@@ -14,6 +14,7 @@ from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
 from discreet.core.release import Release
 from discreet.core.verdict import Basis
 from discreet.guarantees import KVariance, guarantee_from_dict
+from discreet.guarantees.k_variance import Gap
 from discreet.publish import KVarianceSketch, SketchFamily
 
 FAMILY = SketchFamily("a key for tests", components=20)
@@ -33,21 +34,21 @@ def with_lengths(release: Release, rows: np.ndarray, lengths: np.ndarray) -> Rel
     return dataclasses.replace(release, data=sketches, evidence=evidence)
 
 
-@given(st.integers(0, 2**32), st.data())
+@given(st.integers(0, 2**32), st.sampled_from(["whole", "root", "distance"]), st.data())
 @settings(max_examples=60)
-def test_any_lengths_are_judged_as_the_oracle_does(seed: int, data: st.DataObject) -> None:
+def test_any_lengths_are_judged_as_the_oracle_does(seed: int, gap: Gap, data: st.DataObject) -> None:
     rows = sparse(seed)
     k = data.draw(st.integers(1, 5))
-    release = KVarianceSketch(k, family=FAMILY).release(rows)
+    release = KVarianceSketch(k, family=FAMILY, gap=gap).release(rows)
     near = release.evidence.arrays["neighbors"].tolist()
     lengths = np.array(data.draw(st.lists(st.integers(0, 8), min_size=12, max_size=12).filter(any)))
-    verdict = KVariance(k).check(with_lengths(release, rows, lengths))
+    verdict = KVariance(k, gap).check(with_lengths(release, rows, lengths))
     plain = rows.tolist()
     bad = [
         (i, j)
         for i in range(12)
         for j in near[i]
-        if not oracle.admissible(plain[i], plain[j], int(min(lengths[i], lengths[j])))
+        if not oracle.admissible(plain[i], plain[j], int(min(lengths[i], lengths[j])), reach=gap)
     ]
     assert verdict.ok == (not bad)
     assert verdict.failing_groups == len(bad)
@@ -83,6 +84,9 @@ def test_plain_data_and_words() -> None:
     assert guarantee_from_dict(KVariance(4).to_dict()) == KVariance(4)
     assert guarantee_from_dict(KVariance(4, "root").to_dict()) == KVariance(4, "root")
     assert "square root" in KVariance(4, "root").describe()
+    assert guarantee_from_dict(KVariance(4, "distance").to_dict()) == KVariance(4, "distance")
+    assert "squared distance" in KVariance(4, "distance").describe()
+    assert KVariance(4, "distance").measured == "variance over distance"
     assert "4 nearest neighbors" in KVariance(4).describe()
 
 

@@ -43,11 +43,27 @@ def gap(x: Row, y: Row) -> float:
 
 
 def admissible(x: Row, y: Row, shared: int, *, reach: str = "whole") -> bool:
-    """Return whether the deviation of the estimate from so many common components reaches the gap, or its root."""
+    """Return whether the deviation of the estimate from so many common components reaches the gap, or its root.
+
+    By distances: whether the variance of the estimated squared distance reaches that distance.
+    """
+    if reach == "distance":
+        return shared == 0 or distance_variance(x, y) / shared >= squared_distance(x, y) * (1 - NEAR)
     if shared == 0 or gap(x, y) <= 1e-12 * math.sqrt(dot(x, x) * dot(y, y)):
         return True
     wanted = math.sqrt(gap(x, y)) if reach == "root" else gap(x, y)
     return math.sqrt(max(pair_variance(x, y), 0.0) / shared) >= wanted * (1 - NEAR)
+
+
+def squared_distance(x: Row, y: Row) -> float:
+    return math.fsum((a - b) ** 2 for a, b in zip(x, y, strict=True))
+
+
+def distance_variance(x: Row, y: Row) -> float:
+    """Sum E[(s − t)⁴] − E[(s − t)²]² over all signs of the items, one component."""
+    squares = [(dot(x, signs) - dot(y, signs)) ** 2 for signs in itertools.product((-1, 1), repeat=len(x))]
+    mean = math.fsum(squares) / len(squares)
+    return math.fsum((square - mean) ** 2 for square in squares) / len(squares)
 
 
 def pair_variance(x: Row, y: Row) -> float:

@@ -20,8 +20,18 @@ NEIGHBORS, CAPS = "neighbors", "caps"
 """Where the evidence of a release keeps every record's neighbors, and the cap of each of these pairs."""
 GAP = "gap"
 """Where the details of a release say what the caps are made for."""
-Gap = Literal["whole", "root"]
-_WORDS = {"whole": "what it lacks", "root": "the square root of what it lacks"}
+Gap = Literal["whole", "root", "distance"]
+GAPS = ("whole", "root", "distance")
+_SIMILARITY = (
+    "The estimate of a record's similarity to each of its {k} nearest neighbors from their sketches has "
+    "a standard deviation of at least {gap} of the greatest similarity there is."
+)
+_WORDS = {
+    "whole": _SIMILARITY.replace("{gap}", "what it lacks"),
+    "root": _SIMILARITY.replace("{gap}", "the square root of what it lacks"),
+    "distance": "The estimate of a record's squared distance to each of its {k} nearest neighbors from the components "
+    "that both sketches have has a variance of at least that squared distance, in the unit of the values.",
+}
 
 
 @public
@@ -39,7 +49,7 @@ class KVariance(SketchGuarantee):
 
     Sketches show neither true dot products nor who is whose neighbor. The guarantee is judged by construction: the
     published lengths, beside the neighbors and the caps c of their pairs that the maker kept. A pair that shares m
-    components has the standard deviation √(c/m) times its gap.
+    components has the standard deviation √(c/m) times its gap, or c/m times its squared distance as the variance.
 
     Parameters
     ----------
@@ -47,8 +57,9 @@ class KVariance(SketchGuarantee):
         How many nearest neighbors, by cosine.
     gap
         What the deviation must reach: the ``whole`` gap, which does not depend on the unit of the values; or its square
-        ``root``, as the paper's formula is printed, which asks less where values are large (a gap above 1) and more
-        where they are small.
+        ``root``, which asks less where values are large (a gap above 1) and more where they are small. Or
+        ``distance``: the variance of the estimated squared distance must reach that distance, which depends on the
+        unit in the same way. Equal records keep it at any length.
 
     Examples
     --------
@@ -58,26 +69,34 @@ class KVariance(SketchGuarantee):
     >>> release = KVarianceSketch(2, family=SketchFamily("shared key")).release(shop)
     >>> print(release.verdict)
     KVariance(k=2): by construction (standard deviation over gap 1, required >= 1)
+    >>> release = KVarianceSketch(1, family=SketchFamily("shared key"), gap="distance").release([{"a": 2}, {"b": 2}])
+    >>> print(release.verdict)
+    KVariance(k=1, gap='distance'): by construction (variance over distance 1, required >= 1)
     """
 
     k: int
     gap: Gap = "whole"
 
-    measured: ClassVar[str] = "standard deviation over gap"
-    constraints: ClassVar[Constraints] = {"k": IntIn(1), "gap": OneOf(("whole", "root"))}
+    constraints: ClassVar[Constraints] = {"k": IntIn(1), "gap": OneOf(GAPS)}
+
+    @property
+    def measured(self) -> str:  # type: ignore[override]
+        """What is compared, which depends on the gap."""
+        return "variance over distance" if self.gap == "distance" else "standard deviation over gap"
 
     @property
     def bound(self) -> float:
-        """The deviation must reach the gap."""
+        """The deviation must reach the gap, or the variance the distance."""
         return 1.0
 
     def measure_release(self, release: Release) -> FloatArray:
-        """Return the standard deviation over the gap for every pair of neighbors that are both published."""
+        """Return the deviation over the gap, or the variance over the distance, for every pair that is published."""
         first, second, caps, lengths = self._kept(release)
-        return np.asarray(np.sqrt(caps / np.minimum(lengths[first], lengths[second])))
+        ratios = np.asarray(caps / np.minimum(lengths[first], lengths[second]))
+        return ratios if self.gap == "distance" else np.sqrt(ratios)
 
     def holds_in(self, release: Release) -> BoolArray:
-        """Return for every pair of published neighbors whether the deviation reaches the gap."""
+        """Return for every pair of published neighbors whether what is measured reaches 1."""
         first, second, caps, lengths = self._kept(release)
         return compare(
             caps, ">=", np.minimum(lengths[first], lengths[second]).astype(np.float64), self.tolerance
@@ -94,10 +113,7 @@ class KVariance(SketchGuarantee):
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
-        return (
-            f"The estimate of a record's similarity to each of its {self.k} nearest neighbors from their sketches has "
-            f"a standard deviation of at least {_WORDS[self.gap]} of the greatest similarity there is."
-        )
+        return _WORDS[self.gap].format(k=self.k)
 
     def _kept(self, release: Release) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
         """Return the pairs of which both records are published, their caps, and the lengths of all records."""

@@ -11,6 +11,8 @@ from discreet.kernels.threads import in_threads
 
 _PARALLEL = 1e-12
 """Cosines nearer to 1 than this belong to parallel rows."""
+_SURE = 1e-5
+"""A variance of this share of (‖X‖² + ‖Y‖²)², times the entries, lost less than 1e-9 of itself by subtraction."""
 
 
 def caps_of(
@@ -26,6 +28,24 @@ def caps_of(
     true = np.empty(0) if sizes is None else sizes
     in_threads(
         lambda start, stop: _caps(indptr, items, values, n_items, neighbors, signed, true, caps, start, stop),
+        neighbors.shape[0],
+    )
+    return caps
+
+
+def caps_by_distance(
+    indptr: Any, items: Any, values: Any, n_items: int, neighbors: Any, *, exponents: Any
+) -> Any:
+    """Return the variance of one component's squared difference over the squared distance, for every row and neighbor.
+
+    The values of a row, at most 1 in size, are its true ones divided by 2 to the power of its exponent; caps are those
+    of the true values. Equal rows have no cap: theirs is infinite.
+    """
+    caps = np.empty(neighbors.shape)
+    in_threads(
+        lambda start, stop: _distance_caps(
+            indptr, items, values, n_items, neighbors, exponents, caps, start, stop
+        ),
         neighbors.shape[0],
     )
     return caps
@@ -83,6 +103,65 @@ def _caps(indptr, items, values, n_items, neighbors, signed, sizes, caps, start,
         for entry in range(indptr[row], indptr[row + 1]):
             # Clear what this row set, not the whole array: rows are far shorter than n_items.
             row_values[items[entry]] = 0.0
+
+
+# For Z = X - Y and D = |Z|^2 a component's (s - t)^2 has the variance 2(D^2 - sum z^4). Items of X alone are
+# not visited: D and sum z^4 are those of X, changed at the items of Y. Where that subtraction may have cost
+# the cap more than 1e-9 of itself, the pair is added up again without one. O(entries of all neighbors).
+@compiled
+def _distance_caps(indptr, items, values, n_items, neighbors, exponents, caps, start, stop):
+    row_values = np.zeros(n_items)
+    squares = np.zeros(indptr.size - 1)
+    for row in range(squares.size):
+        for entry in range(indptr[row], indptr[row + 1]):
+            squares[row] += values[entry] * values[entry]
+    for row in range(start, stop):
+        fourth = 0.0
+        for entry in range(indptr[row], indptr[row + 1]):
+            row_values[items[entry]] = values[entry]
+            fourth += values[entry] ** 4
+        for rank in range(neighbors.shape[1]):
+            other = neighbors[row, rank]
+            top = max(exponents[row], exponents[other])
+            scale, other_scale = 2.0 ** (exponents[row] - top), 2.0 ** (exponents[other] - top)
+            distance, fourths = squares[row] * scale**2, fourth * scale**4
+            for entry in range(indptr[other], indptr[other + 1]):
+                value = row_values[items[entry]] * scale
+                before = value * value
+                difference = value - values[entry] * other_scale
+                after = difference * difference
+                distance += after - before
+                fourths += after * after - before * before
+            variance = distance * distance - fourths
+            largest = squares[row] * scale**2 + squares[other] * other_scale**2
+            n_entries = indptr[row + 1] - indptr[row] + indptr[other + 1] - indptr[other]
+            if variance < _SURE * n_entries * largest * largest:
+                distance, variance = _added_up(
+                    indptr, items, values, row_values, row, other, scale, other_scale
+                )
+            caps[row, rank] = 2.0 * variance / distance * 4.0**top if distance > 0.0 else np.inf
+        for entry in range(indptr[row], indptr[row + 1]):
+            row_values[items[entry]] = 0.0
+
+
+# D^2 - sum z^4 is twice the sum of z_i^2 z_j^2 over the pairs i < j: each square times those before it, nothing
+# subtracted. ``row_values`` holds the row, and is left so.
+@compiled
+def _added_up(indptr, items, values, row_values, row, other, scale, other_scale):
+    """Return the squared distance of two rows, and half the variance of one component."""
+    distance = pairs = 0.0
+    for entry in range(indptr[other], indptr[other + 1]):
+        difference = row_values[items[entry]] * scale - values[entry] * other_scale
+        pairs += difference * difference * distance
+        distance += difference * difference
+        row_values[items[entry]] = 0.0
+    for entry in range(indptr[row], indptr[row + 1]):
+        # Zero where the other row has the item too: that difference is in the sums already.
+        value = row_values[items[entry]] * scale
+        pairs += value * value * distance
+        distance += value * value
+        row_values[items[entry]] = values[entry]
+    return distance, 2.0 * pairs
 
 
 # Pairs as CSR lists, each under both of its rows; one that is mutual appears twice, which does no harm.

@@ -16,7 +16,7 @@ from discreet.core.params import NONE, Constraints, IntIn, OneOf, require
 from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
 from discreet.guarantees import AllOf, DeltaAnonymity
-from discreet.guarantees.k_variance import CAPS, GAP, NEIGHBORS, Gap, KVariance
+from discreet.guarantees.k_variance import CAPS, GAP, GAPS, NEIGHBORS, Gap, KVariance
 from discreet.publish.sketches.delta_sketch import DeltaSketch
 from discreet.publish.sketches.publisher import SketchPublisher
 
@@ -68,9 +68,14 @@ class KVarianceSketch(SketchPublisher):
     values the paper's V is no lower bound. A pair with a record that has one takes the exact variance, and where even a
     single component would reveal too much, one of the two is suppressed. Parallel records have no cap.
 
-    With ``gap="root"`` the deviation must reach the square root of the gap, as the paper's formula is printed. Then
+    With ``gap="root"`` the deviation must reach the square root of the gap. Then
     c = V/(‖X‖‖Y‖ − |X·Y|) = ‖X‖‖Y‖ + X·Y: it grows with the values, sketches of records of 20 items have 20 to 40
     components, and a record with values so small that c is below 1 is suppressed.
+
+    With ``gap="distance"`` the variance of the estimate of D = ‖X − Y‖² from m common components, which is
+    2(D² − Σ(x_i − y_i)⁴)/m exactly, must reach D: c = 2(D² − Σ(x_i − y_i)⁴)/D. Sets that differ in D items may share
+    2(D − 1) components; of two that differ in a single one, one is suppressed; equal records have no cap. It grows
+    with the values as the root does.
 
     Records are taken by the distance to their k-th neighbor, the largest first, pass after pass; each gets the largest
     length that its pairs allow, given the lengths of the others, until no length can be raised alone. A record looks
@@ -93,7 +98,7 @@ class KVarianceSketch(SketchPublisher):
     partition
         The most records among which neighbors are looked for; None looks among all, however many.
     gap
-        What the deviation must reach, where ``k`` is a number: the ``whole`` gap, or its square ``root``.
+        What must be reached, where ``k`` is a number: the ``whole`` gap, its square ``root``, or the ``distance``.
     random_state
         Seeds the order of the published records, which is all that is random.
 
@@ -111,6 +116,12 @@ class KVarianceSketch(SketchPublisher):
     >>> sorted(release.data.lengths.tolist())
     [2, 9, 100]
 
+    By distances two of these differ in a single item, and one of them is suppressed:
+
+    >>> near = KVarianceSketch(1, family=method.family, gap="distance")
+    >>> near.release([{"tea": 1, "milk": 1}, {"tea": 1, "milk": 1, "bread": 1}, {"nuts": 1, "bread": 1}])
+    Release(sketches, KVariance(k=1, gap='distance'), by construction, Evidence(3 records, 1 suppressed))
+
     Both guarantees, by a family that is shared:
 
     >>> both = KVarianceSketch(KVariance(1) & DeltaAnonymity(0.25), family=method.family)
@@ -126,7 +137,7 @@ class KVarianceSketch(SketchPublisher):
         "k": (IntIn(1), _KVarianceGuarantee()),
         **SketchPublisher.constraints,
         "partition": (IntIn(2), NONE),
-        "gap": (OneOf(("whole", "root")), NONE),
+        "gap": (OneOf(GAPS), NONE),
     }
 
     def __post_init__(self) -> None:
@@ -185,23 +196,20 @@ class KVarianceSketch(SketchPublisher):
     def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
         """Find the neighbors and the longest lengths, without making the sketches."""
         from discreet.kernels.sketches.exact_neighbors import nearest_inside
-        from discreet.kernels.sketches.k_variance import caps_of, longest_lengths
+        from discreet.kernels.sketches.k_variance import longest_lengths
 
         records = SparseRows.of(rows, names=names)
         variance, alone = self._variance, self._alone
         _refuse_lonely(records, variance.k)
-        matrix = _compressed(records)
+        exponents = _exponents(records)
+        matrix = _compressed(records, exponents)
         near, partitions = nearest_inside(matrix, variance.k, self.partition or max(len(records), 2))
-        signed = _signed(records)
-        sizes = np.sqrt(records.squared_norms) if variance.gap == "root" else None
-        csr = (matrix.indptr, matrix.items, matrix.weights(), matrix.n_items)
-        caps = caps_of(*csr, near.rows, signed=signed, sizes=sizes)
+        caps, exact = _caps(records, matrix, exponents, near.rows, variance.gap)
         most = int(self.family.components)
         limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
         order = np.argsort(near.cosines[:, -1], kind="stable")
         longest = most if alone is None else np.minimum(alone.lengths(records), most)
         lengths, passes = longest_lengths(near.rows, limits, order, longest)
-        exact = int((signed[:, None] | signed[near.rows]).sum()) if signed.any() else 0
         return Lengths(lengths.astype(np.int64), near.rows, caps, partitions, passes, exact)
 
 
@@ -218,16 +226,37 @@ def _refuse_lonely(records: SparseRows, k: int) -> None:
         )
 
 
-def _compressed(records: SparseRows) -> Compressed:
-    """Return the rows to a kernel; a row's values are scaled by a power of two, so that no square overflows."""
+def _exponents(records: SparseRows) -> IntArray:
+    """Return the powers of two that the values of each record are divided by, so that no square overflows."""
+    return (
+        np.zeros(len(records), np.int64) if records.binary else np.frexp(records.largest)[1].astype(np.int64)
+    )
+
+
+def _compressed(records: SparseRows, exponents: IntArray) -> Compressed:
+    """Return the rows to a kernel, scaled."""
     from discreet.kernels.sketches.exact_neighbors import Compressed
 
     if records.binary:
         return Compressed(records.indptr, records.items, None, len(records.names))
-    exponents = np.frexp(records.largest)[1]
     weights = np.asarray(records.weights, np.float64)
     values = np.ldexp(weights, -np.repeat(exponents, records.lengths))
     return Compressed(records.indptr, records.items, values, len(records.names))
+
+
+def _caps(
+    records: SparseRows, matrix: Compressed, exponents: IntArray, neighbors: CodeArray, gap: Gap
+) -> tuple[FloatArray, int]:
+    """Return how many components every pair may share, and how many pairs take the exact variance of products."""
+    from discreet.kernels.sketches.k_variance import caps_by_distance, caps_of
+
+    csr = (matrix.indptr, matrix.items, matrix.weights(), matrix.n_items)
+    if gap == "distance":
+        return caps_by_distance(*csr, neighbors, exponents=exponents), 0
+    signed = _signed(records)
+    sizes = np.sqrt(records.squared_norms) if gap == "root" else None
+    exact = int((signed[:, None] | signed[neighbors]).sum()) if signed.any() else 0
+    return caps_of(*csr, neighbors, signed=signed, sizes=sizes), exact
 
 
 def _signed(records: SparseRows) -> BoolArray:
