@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ NAME, MILLION = "T20.I4.D200K.N1K", "T20.I4.D1M.N1K"
 NEIGHBORS, MILLION_NEIGHBORS, MEMORY = 5.0, 100.0, 1e9
 """The seconds by the clock of exact neighbors on two threads, and the bytes at a million."""
 LENGTHS, WHOLE, GROWTH = 2.0, 60.0, 6.5
+BY_DISTANCE = 1.3
+"""Caps by distance may take this many times as long as those by the whole gap."""
 FASTER = 10.0
 QUERIES = 2000
 
@@ -55,6 +58,7 @@ def run() -> list[Row]:
     fifth, whole = (fresh("k_variance", "method", name) for name in (NAME, MILLION))
     rows += [
         within("200K: lengths after the neighbors, CPU", fifth["lengths"], LENGTHS, "s"),
+        within("200K: caps by distance over those by the whole gap, CPU", fifth["distance"], BY_DISTANCE, "×"),
         within("1M: the whole method, partitions of 200K", whole["wall"], WHOLE, "s", note=_cpu(whole), clock=True),
         within("from 200K to 1M, times as long (CPU)", whole["cpu"] / fifth["cpu"], GROWTH, "×"),
     ]  # fmt: skip
@@ -129,7 +133,7 @@ def method(name: str) -> dict[str, Any]:
     """Time the whole method, and the lengths alone once the neighbors are known."""
     from discreet.datasets import quest
     from discreet.guarantees import TOLERANCE
-    from discreet.kernels.sketches.k_variance import caps_of, longest_lengths
+    from discreet.kernels.sketches.k_variance import caps_by_distance, caps_of, longest_lengths
     from discreet.publish import KVarianceSketch, SketchFamily
 
     publisher = KVarianceSketch(K, family=SketchFamily("benchmark", components=100))
@@ -149,4 +153,20 @@ def method(name: str) -> dict[str, Any]:
     )
     limits = np.floor(np.minimum(caps * (1 + TOLERANCE), 100)).astype(np.int32)
     _, passes = longest_lengths(near, limits, order, 100)
-    return {**found, "lengths": time.process_time() - began, "passes": passes}
+    found["lengths"] = time.process_time() - began
+    csr = (baskets.indptr, baskets.items, np.ones(baskets.items.size), baskets.n_items, near)
+    exponents = np.zeros(len(baskets), np.int64)
+    by_gap = _fastest(lambda: caps_of(*csr, signed=signed))
+    by_distance = _fastest(lambda: caps_by_distance(*csr, exponents=exponents))
+    return {**found, "passes": passes, "distance": by_distance / by_gap}
+
+
+def _fastest(work: Callable[[], Any]) -> float:
+    """Return the processor seconds of the fastest of three runs, after one that compiles."""
+    work()
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        work()
+        taken.append(time.process_time() - began)
+    return min(taken)

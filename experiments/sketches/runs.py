@@ -25,8 +25,8 @@ COMPONENTS = 500
 """The longest sketch."""
 _STEPS = 20
 
-Promise = Literal["whole", "root", "δ"]
-"""What is kept: k-variance by the whole gap or by its root, or δ-anonymity."""
+Promise = Literal["whole", "root", "distance", "δ"]
+"""What is kept: k-variance by the whole gap, by its root or by distances, or δ-anonymity."""
 
 
 @dataclass

@@ -9,8 +9,8 @@ import pytest
 
 from discreet.datasets import quest
 from discreet.engines.baskets.files import read_baskets
-from experiments.emask.paper import MIN_SUPPORT, TABLE_3, TABLE_6, Row
-from experiments.emask.runs import Runs, Truth, runs_of, truth_of
+from experiments.emask.paper import MIN_SUPPORT, TABLE_3, TABLE_4, TABLE_5, TABLE_6, Row
+from experiments.emask.runs import Runs, Truth, runs_of, truth_of, weighted_over_lengths
 from experiments.page import Page
 
 
@@ -40,6 +40,16 @@ def real(shared_data: Path) -> Truth:
 @pytest.mark.parametrize("row", TABLE_6[::3], ids=lambda row: f"{row.p}-{row.q}")
 def test_table_6(real: Truth, row: Row) -> None:
     as_the_paper_has_it(runs_of(real, row.p, row.q, [1]), row)
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted"), [(TABLE_4, (3.23, 6.84, 0.28)), (TABLE_5, (7.61, 137.21, 120.23))]
+)
+def test_weighted_figures_of_the_paper_s_own_tables(table, wanted: tuple[float, ...]) -> None:
+    names = ("false_positives", "false_negatives", "support_error")
+    assert [weighted_over_lengths(table, name)[1] for name in names] == pytest.approx(wanted, abs=0.012)
+    if table is TABLE_5:
+        assert weighted_over_lengths(table, "support_error")[0] == pytest.approx(10.19, abs=0.005)
 
 
 def test_the_estimator_with_p_and_q_of_one_finds_the_truth() -> None:
