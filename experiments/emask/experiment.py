@@ -265,7 +265,7 @@ def _run_times(page: Page, truth: Truth) -> None:
         ["minimum support", *seconds],
         [[f"{100 * least:g} %", *(took[at] for took in seconds.values())] for at, least in enumerate(_LEAST)],
         note="The paper's MASK has n + 1 counters for a candidate of n items, by how many of them a basket has, and "
-        "counts all but one of these basket by basket; ours counts only whole itemsets, so this is not the paper's MASK.",
+        "counts all but one of these basket by basket; ours counts only whole itemsets: not the paper's MASK.",
     )
     times = [
         (least, what, one) for what, took in seconds.items() for least, one in zip(_LEAST, took, strict=True)

@@ -131,5 +131,9 @@ def test_the_page_is_written(
         name for name in linked if name.endswith(".png")
     }
     assert "claims.md" in linked
+    claims = (page.parent / "claims.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert all(line.endswith("not judged in quick form") for line in claims)
+    assert not any("figure 6: falls by 5" in line for line in claims)
+    assert any("figure 4, distances: falls by 5" in line for line in claims)
     assert any("not here" in line for line in lines) == (not present)
     assert "sketches" in EXPERIMENTS

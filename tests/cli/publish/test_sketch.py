@@ -105,6 +105,13 @@ def test_both_promises(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
     assert unordered(read_sketches(out / "sketches.arrow")) == unordered(wanted.data)
 
 
+def test_the_gap_may_be_the_distance(invoke, shop: Path, key: Path, tmp_path: Path) -> None:
+    given = ("--k-variance", 5, "--gap", "distance", "--key-file", key, "--out", tmp_path / "out")
+    result = invoke("sketch", shop, *given)
+    assert result.exit_code == 0, result.output
+    assert "KVariance(k=5, gap='distance')" in result.output
+
+
 def test_a_column_of_a_table(invoke, key: Path, tmp_path: Path) -> None:
     table = tmp_path / "mails.csv"
     table.write_text("id,body\n" + "\n".join(f"{n},red green blue word{n % 3}" for n in range(9)) + "\n")
