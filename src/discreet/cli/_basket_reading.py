@@ -27,7 +27,7 @@ basket_reading = in_group(
         click.option(
             "--delimiter",
             metavar="CHAR",
-            help="What separates the cells; a comma, or a tab in .tsv, by default.",
+            help="The character between cells; a comma by default, a tab in .tsv.",
         ),
     ),
 )

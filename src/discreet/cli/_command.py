@@ -9,7 +9,7 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-GROUPS = ("Roles", "Guarantee", "Method", "Baskets", "Rules", "Reading", "Writing", "Options")
+GROUPS = ("Options", "Roles", "Guarantee", "Method", "Baskets", "Rules", "Reading", "Writing")
 """The groups of options, in the order in which help shows them; others follow, and what is printed comes last."""
 _PRINTING = "Printing"
 _ALL = "discreet.help_all"
@@ -76,7 +76,7 @@ class Command(click.Command):
         n_hidden = 0
         for option in self.get_params(ctx):
             record = option.get_help_record(ctx)
-            if record is None:
+            if record is None or isinstance(option, click.Argument):
                 continue
             name = group_of(option)
             if shown_all or name == _PRINTING or set(option.opts) & set(self.essentials):
@@ -142,7 +142,7 @@ def group_of(option: click.Parameter) -> str:
 def _join(first: click.Parameter, second: click.Parameter) -> None:
     """Add to the help of an option what it means to those who declared it as well."""
     words = getattr(second, "help", None)
-    if isinstance(first, click.Option) and words and first.help and words not in first.help:
+    if isinstance(first, click.Option) and words and first.help and words.rstrip(".") not in first.help:
         first.help = f"{first.help.rstrip('.')}; {words}"
 
 

@@ -27,13 +27,13 @@ ITEM = click.option("--item", metavar="COLUMN", help="Baskets: the column of the
 KEEP_ORDER = click.option(
     "--keep-order",
     is_flag=True,
-    help="Keep the order of the input; shuffled otherwise, since a place in a list is as good as a name.",
+    help="Keep the order of the input. By default records are shuffled, since a position can identify a person.",
 )
 POPULATION = click.option(
     "--population", type=DATA, metavar="FILE", help="The population's table, with the quasi-identifiers."
 )
 _READING = (
-    click.option("--delimiter", metavar="CHAR", help="What separates the cells; detected by default."),
+    click.option("--delimiter", metavar="CHAR", help="The character between cells; detected by default."),
     click.option("--encoding", metavar="NAME", help="The file's encoding; UTF-8 by default."),
     click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark."),
     click.option("--thousands", metavar="CHAR", help="The thousands separator."),
@@ -42,7 +42,7 @@ _READING = (
         "nulls",
         multiple=True,
         metavar="TOKEN",
-        help="A cell that stands for nothing, beside the usual ones; may be repeated.",
+        help="Another text that means a missing value, besides the usual ones; may be repeated.",
     ),
     click.option(
         "--dates", type=click.Choice(["dmy", "mdy", "ymd"]), help="The order of day, month and year."
@@ -51,7 +51,7 @@ _READING = (
         "--header/--no-header",
         "header",
         default=None,
-        help="Whether the first line names the columns; without one they are column1, column2, …",
+        help="Whether the first line names the columns; without a header they are called column1, column2, …",
     ),
     click.option(
         "--text", multiple=True, metavar="COLUMNS", help="Columns that stay text, whatever they look like."
@@ -75,20 +75,20 @@ _ROLES = (
     click.option(
         "--sensitive", multiple=True, metavar="COLUMNS", help="What must not be learned about a person."
     ),
-    click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
+    click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person. Dropped."),
     click.option(
         "--person",
         multiple=True,
         metavar="COLUMN",
-        help="Whose row it is, where people or households have several: classes count these, not rows; dropped.",
+        help="Whose row it is, where a person or household has several rows: classes then count people, not rows. Dropped.",
     ),
-    click.option("--other", multiple=True, metavar="COLUMNS", help="Published as it is."),
+    click.option("--other", multiple=True, metavar="COLUMNS", help="Columns published unchanged."),
 )
 _ROLES_FROM = click.option(
     "--roles",
     type=DATA,
     metavar="PATH",
-    help="Take the roles from a job file or from the folder of a release; options come before them.",
+    help="Take the roles from a job file or from the folder of a release; roles set by options override them.",
 )
 _HIERARCHY = click.option(
     "--hierarchy",
@@ -102,7 +102,7 @@ _ALLOW_UNIQUE = click.option(
     "--allow-unique",
     multiple=True,
     metavar="COLUMNS",
-    help="Publish columns as they are although they single out many rows; refused otherwise.",
+    help="Publish these columns unchanged even though they single out many rows; without this option that is an error.",
 )
 _PSEUDONYM = click.option(
     "--pseudonym",
@@ -112,10 +112,10 @@ _PSEUDONYM = click.option(
     help="Keep an identifier as a keyed pseudonym; the key is env:NAME or file:PATH.",
 )
 OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace an earlier release.")
-OVERWRITE_FILE = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
-_STRICT = click.option("--strict", is_flag=True, help="Write nothing where there is any caution.")
+OVERWRITE_FILE = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+_STRICT = click.option("--strict", is_flag=True, help="Write nothing if there is any caution.")
 _PDF = click.option(
-    "--pdf", is_flag=True, help="Print the report into report.pdf as well, by Chromium, Chrome or Edge."
+    "--pdf", is_flag=True, help="Also print the report to report.pdf, with Chromium, Chrome or Edge."
 )
 _SPREADSHEET_SAFE = click.option(
     "--spreadsheet-safe",
@@ -167,12 +167,12 @@ printing = in_group(
 
 def roles(*, rest: str | None) -> Callable[[F], F]:
     """Add the options for roles; ``rest`` is the default role of columns that are not named."""
-    otherwise = "refused otherwise" if rest is None else f"{rest} by default"
+    default = "without it they are an error" if rest is None else f"{rest} by default"
     choice = click.option(
         "--rest",
         type=click.Choice(["other", "identifier"]),
         default=rest,
-        help=f"The role of columns that are not named; {otherwise}.",
+        help=f"The role of all columns that no other option names; {default}.",
     )
     return in_group("Roles", (*_ROLES, choice, _HIERARCHY, _ROLES_FROM))
 
@@ -229,8 +229,8 @@ def _method_choice() -> Iterator[click.Option]:
     option = click.Option(
         ["--method"],
         type=click.Choice(list(names)),
-        help="Mondrian by default; generalization where levels are given; optimal finds the levels that cost least. "
-        "For baskets cahd by default, apriori for --km.",
+        help="How to protect a table: mondrian by default, generalization if levels are set; optimal finds the levels that cost least. "
+        "Baskets: cahd by default, apriori with --km.",
     )
     option.group = "Method"  # type: ignore[attr-defined]
     yield option

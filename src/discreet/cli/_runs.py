@@ -48,7 +48,7 @@ def verb_options(verb: str, *, group: str = "Options", **names: Any) -> Callable
 def file_output(words: str, *, required: bool = True) -> Callable[[F], F]:
     """Return a decorator that adds the options for the file to write."""
     out = click.option("--out", type=DATA, required=required, metavar="FILE", help=words)
-    overwrite = click.option("--overwrite", is_flag=True, help="Replace the file that is there.")
+    overwrite = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
     return in_group("Writing", (out, overwrite))
 
 

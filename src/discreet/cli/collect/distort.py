@@ -36,7 +36,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
 @basket_reading
 @options.printing
 def distort(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
-    """Report every item of the baskets in FILE with the given probabilities, and write the reports in random order."""
+    """Flip the items of the baskets in FILE with known probabilities, and write the result in random order."""
     reading = reading_of(values)
     job = command_job("distort", values, data=data, out=out, reading=reading, format=values["out_format"])
     perform_verb("distort", job, as_json=as_json, quiet=quiet)

@@ -34,7 +34,7 @@ Examples:
     type=click.Choice(["coarsen", "suppress"]),
     default="coarsen",
     show_default=True,
-    help="What becomes of rows that no published cell holds, or too few share.",
+    help="What happens to rows that no published cell covers, or whose cell too few rows share.",
 )
 @click.option(
     "--released", type=options.DATA, help="The data released before: old and new rows are released together."

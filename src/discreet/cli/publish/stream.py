@@ -97,7 +97,7 @@ def stream() -> None:
     help="How the records are written: by the file's name; csv otherwise.",
 )
 @click.option(
-    "--delimiter", default=",", metavar="CHAR", help="What separates the cells of CSV; a comma by default."
+    "--delimiter", default=",", metavar="CHAR", help="The character between cells of CSV; a comma by default."
 )
 @click.option(
     "--no-header", is_flag=True, help="CSV without a first line: the columns in order, then the level."

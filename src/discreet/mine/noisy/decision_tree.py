@@ -42,8 +42,10 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         class at every node that has enough rows, but for the columns that the way there has split on.
     intervals
         Into how many intervals a hidden column of numbers is cut.
-    max_depth, min_leaf
-        How deep the tree may grow, and how many rows a leaf must have: a number, or a share of all rows.
+    max_depth
+        How deep the tree may grow; None for no limit.
+    min_leaf
+        How many rows a leaf must have: a number, or a share of all rows.
     pruned
         Whether splits that do not pay for themselves (by description length) are taken back.
 

@@ -65,8 +65,10 @@ class LocalRecoding(TablePublisher):
         By what nodes are put in order, and what the best single node costs least by; see `OptimalLattice`.
     max_suppressed
         The share of rows that may be left out.
-    lowest, highest
-        Limits of the levels of columns, by name.
+    lowest
+        The lowest level allowed for a column, by name.
+    highest
+        The highest level allowed for a column, by name.
     time_limit
         Seconds for the search of the best single node, after which the best so far will do.
     max_rounds

@@ -49,8 +49,10 @@ class OptimalLattice(LatticeSearch):
         How columns are put together: ``"mean"``, ``"maximum"`` or ``"geometric"``.
     weights
         The weight of a column in the measure, by name; multiplies the schema's weights.
-    lowest, highest
-        Limits of the levels of columns, by name.
+    lowest
+        The lowest level allowed for a column, by name.
+    highest
+        The highest level allowed for a column, by name.
     visit
         ``"best"`` looks only at nodes that may be the best; ``"all"`` scores every node, for the whole trade-off.
     time_limit
