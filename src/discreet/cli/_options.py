@@ -80,7 +80,7 @@ _ROLES = (
         "--person",
         multiple=True,
         metavar="COLUMN",
-        help="Whose row it is, where a person or household has several rows: classes then count people, not rows. Dropped.",
+        help="Whose row it is, if a person or household has several: classes then count people, not rows. Dropped.",
     ),
     click.option("--other", multiple=True, metavar="COLUMNS", help="Columns published unchanged."),
 )
@@ -229,7 +229,7 @@ def _method_choice() -> Iterator[click.Option]:
     option = click.Option(
         ["--method"],
         type=click.Choice(list(names)),
-        help="How to protect a table: mondrian by default, generalization if levels are set; optimal finds the levels that cost least. "
+        help="Tables: mondrian by default, generalization if levels are set; optimal finds the cheapest levels. "
         "Baskets: cahd by default, apriori with --km.",
     )
     option.group = "Method"  # type: ignore[attr-defined]

@@ -121,7 +121,7 @@ def explain_session(session: Path, two_parties_see_each_other: bool, as_json: bo
 
 @party.command(short_help="Check whether a session could run.", epilog=_DOCTOR)
 @_SESSION
-@click.option("--as", "name", metavar="NAME", help="The own name: meet the others as in a run.")
+@click.option("--as", "name", metavar="NAME", help="Your name in the session: meet the others as in a run.")
 @_KEY
 @_LISTEN
 @_CONSENT
@@ -167,8 +167,8 @@ def doctor(
 
 @party.command(short_help="Run one party's half of a session.", epilog=_RUN)
 @_SESSION
-@click.option("--as", "name", required=True, metavar="NAME", help="The own name in the session.")
-@click.option("--data", type=options.DATA, metavar="FILE", help="The own data, which stays here.")
+@click.option("--as", "name", required=True, metavar="NAME", help="Your name in the session.")
+@click.option("--data", type=options.DATA, metavar="FILE", help="Your data, which stays here.")
 @click.option("--out", required=True, type=options.DATA, metavar="DIR", help="The folder to write.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result.")
 @_KEY

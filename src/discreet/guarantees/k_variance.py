@@ -56,10 +56,10 @@ class KVariance(SketchGuarantee):
     k
         How many nearest neighbors, by cosine.
     gap
-        What the deviation must reach: the ``whole`` gap, which does not depend on the unit of the values; or its square
-        ``root``, which asks less where values are large (a gap above 1) and more where they are small. Or
-        ``distance``: the variance of the estimated squared distance must reach that distance, which depends on the
-        unit in the same way. Equal records keep it at any length.
+        What must be reached: the deviation the ``whole`` gap, which does not depend on the unit of the values; or its
+        square ``root``, which is less where values are large (a gap above 1) and more where they are small; or the
+        variance of an estimated squared distance the ``distance``, which depends on the unit in the same way.
+        Equal records keep it at any length.
 
     Examples
     --------

@@ -68,7 +68,10 @@ def _models() -> list[Method]:
     help="What is public about the hidden columns: JSON or TOML.",
 )
 @click.option(
-    "--test", type=options.DATA, metavar="FILE", help="True rows with their classes, to be judged by."
+    "--test",
+    type=options.DATA,
+    metavar="FILE",
+    help="True rows with their classes, to measure the accuracy on.",
 )
 @click.option(
     "--strategy",

@@ -119,7 +119,7 @@ def ask(
     short_help="Show what was asked.", epilog="\b\nExample:\n  discreet audit log staff.vault --verify"
 )
 @click.argument("vault", type=options.DATA)
-@click.option("--verify", is_flag=True, help="Check the chain, and put the query sets together again.")
+@click.option("--verify", is_flag=True, help="Check the chain of entries, and compute the query sets again.")
 @click.option("--last", type=click.IntRange(min=1), default=20, help="How many statements; 20 by default.")
 @click.option("--report", type=options.DATA, metavar="FILE", help="Write a page about the vault.")
 @options.OVERWRITE_FILE
@@ -164,7 +164,7 @@ def log(
 
 
 @audit.command(
-    short_help="Attack one's own vault.",
+    short_help="Try the published attacks on your vault.",
     epilog="\b\nExample:\n  discreet audit attack staff.vault --picture attacks.html",
 )
 @click.argument("vault", type=options.DATA)
@@ -234,7 +234,9 @@ def update(vault: Path, data: Path, as_json: bool, quiet: bool) -> None:
 @click.argument("vault", type=options.DATA)
 @click.argument("user")
 @click.option(
-    "--expires", metavar="TIME", help="Refuse it after this time: 12h, 30d, 8w. It lasts otherwise."
+    "--expires",
+    metavar="TIME",
+    help="Refuse it after this time: 12h, 30d, 8w. By default it does not expire.",
 )
 @click.option("--revoke", is_flag=True, help="Withdraw the user's tokens instead.")
 @options.printing

@@ -50,7 +50,7 @@ Examples:
             "-k",
             "ks",
             metavar="NUMBERS",
-            help="k-anonymity: the least number of rows that share all quasi-identifying values; several to compare: 2,5,10.",
+            help="k-anonymity: the least number of rows that share all quasi-identifying values; or several: 2,5,10.",
         )
     ],
 )

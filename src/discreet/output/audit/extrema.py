@@ -78,8 +78,10 @@ class ExtremaAuditor(Auditor):
         Whether everyone knows that all values differ. Otherwise the minimum of a set whose maximum is known is always
         denied, since the two could be equal, and so could all its values. Values are then taken from a continuum: a
         column of whole numbers or decimals is refused, and bounds and step are not needed.
-    low, high
-        The bounds of the sensitive columns that everyone may know; None where there is none.
+    low
+        The least value of the sensitive columns that everyone may know; None where there is none.
+    high
+        The largest value of the sensitive columns that everyone may know; None where there is none.
     step
         The number that all values are multiples of, which everyone may know; values are rounded to it.
 

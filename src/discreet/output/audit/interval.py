@@ -52,8 +52,10 @@ class IntervalAuditor(Auditor):
 
     Parameters
     ----------
-    low, high
-        The bounds of the column.
+    low
+        The least value of the column.
+    high
+        The largest value of the column.
     width
         The narrowest interval to which a value may be confined; at least a millionth of the distance of the bounds.
     step

@@ -35,8 +35,10 @@ class PrivateAnswers(Auditor):
     ----------
     epsilon
         The whole budget. All sensitive columns share it.
-    low, high
-        The bounds of the sensitive columns.
+    low
+        The least value of the sensitive columns.
+    high
+        The largest value of the sensitive columns.
     per_question
         The default cost of a question; a tenth of the budget by default.
     mechanism

@@ -62,8 +62,10 @@ class SumAuditor(Auditor):
         Sets of fewer records are denied.
     max_overlap
         Sets that share more records than this with a different answered set are denied; None sets no limit.
-    low, high
-        The bounds of the sensitive columns that everyone may know; None where there is none.
+    low
+        The least value of the sensitive columns that everyone may know; None where there is none.
+    high
+        The largest value of the sensitive columns that everyone may know; None where there is none.
     step
         The number that all values are multiples of, which everyone may know; values are rounded to it. None takes whole
         numbers and decimals as they are, and refuses floating-point numbers.
