@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.core.arrays import FloatArray
-from discreet.report.basket_pictures import framed, shaded, shades
+from discreet.report.basket_pictures import shades
 from discreet.report.theme import BLUE, INK, LINE, OCHRE, SOFT, STONE, TEAL, altair_chart, picture
 from experiments.cahd.runs import ANATOMY, CAHD, LEXICOGRAPHIC, PERM, RANDOMIZED, Point
 from experiments.charts import at_points, band, colored, dotted, ranged
@@ -53,10 +53,36 @@ def _density(data: str, shape: tuple[int, ...], title: str) -> Any:
     x, y = alt.X("x:Q", axis=None, scale=across), alt.Y("y:Q", axis=None, scale=down)
     place = {"x": f"(datum.i - 1) % {width}", "y": f"floor((datum.i - 1) / {width})"}
     head = alt.TitleParams(title, fontSize=12, fontWeight="normal", offset=6)
-    frame = framed([{"x": 0, "x2": width, "y": 0, "y2": height}], x, y, color=LINE)
-    return alt.layer(frame, shaded(data, place, x, y, color=TEAL)).properties(
+    frame = _framed([{"x": 0, "x2": width, "y": 0, "y2": height}], x, y, color=LINE)
+    return alt.layer(frame, _shaded(data, place, x, y, color=TEAL)).properties(
         width=_SIDE, height=_SIDE, title=head
     )
+
+
+def _shaded(data: str, position: Mapping[str, str], x: Any, y: Any, *, color: str) -> Any:
+    """Draw the fields of the named shades, each where ``position`` puts the i-th one, the fuller the darker."""
+    import altair as alt
+
+    return (
+        alt.Chart(alt.NamedData(data))
+        .transform_window(i="row_number()")
+        .transform_filter("datum.data > 0")
+        .transform_calculate(**position)
+        .transform_calculate(x2="datum.x + 1.06", y2="datum.y + 1.06")
+        .mark_rect(color=color, strokeWidth=0)
+        .encode(
+            x=x,
+            x2="x2:Q",
+            y=y,
+            y2="y2:Q",
+            opacity=alt.Opacity("data:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+        )
+    )
+
+
+def _framed(corners: list[dict[str, Any]], x: Any, y: Any, *, color: str) -> Any:
+    """Draw the frames of matrices."""
+    return altair_chart(corners).mark_rect(fillOpacity=0, stroke=color).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
 
 
 def kl_lines(title: str, points: Sequence[Point], *, by: str, across: str) -> dict[str, Any]:

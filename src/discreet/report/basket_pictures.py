@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.kinds.basket_estimates import Curve
-from discreet.report.theme import PAGE, altair_chart, page_chart
+from discreet.report.theme import PAGE, encoded_by, page_chart
 
 _GAP = 8
 RELEASED, TOTALS = "this release", "totals alone"
@@ -22,99 +22,98 @@ def shades(grids: Sequence[FloatArray]) -> list[FloatArray]:
     return [np.asarray(np.sqrt(np.minimum(grid / full, 1.0)), np.float64).round(3) for grid in grids]
 
 
-def shaded(data: str, position: Mapping[str, str], x: Any, y: Any, *, color: str) -> Any:
-    """Draw the fields of the named shades, each where ``place`` puts the i-th one, the fuller the darker."""
-    import altair as alt
-
-    return (
-        alt.Chart(alt.NamedData(data))
-        .transform_window(i="row_number()")
-        .transform_filter("datum.data > 0")
-        .transform_calculate(**position)
-        .transform_calculate(x2="datum.x + 1.06", y2="datum.y + 1.06")
-        .mark_rect(color=color, strokeWidth=0)
-        .encode(
-            x=x,
-            x2="x2:Q",
-            y=y,
-            y2="y2:Q",
-            opacity=alt.Opacity("data:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
-        )
-    )
-
-
-def framed(corners: list[dict[str, Any]], x: Any, y: Any, *, color: str) -> Any:
-    """Draw the frames of matrices."""
-    return altair_chart(corners).mark_rect(fillOpacity=0, stroke=color).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
-
-
 def matrices(grids: tuple[FloatArray, FloatArray]) -> dict[str, Any]:
     """Draw both densities side by side, for a page."""
-    import altair as alt
-
     height, width = grids[0].shape
-    flat = np.concatenate([grid.ravel() for grid in shades(grids)]).tolist()
     words = [
         {"x": 0, "word": "baskets in any order"},
         {"x": width + _GAP, "word": "baskets in band order"},
     ]
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, 2 * width + _GAP], nice=False))
     frames = [{"x": left, "x2": left + width, "y": 0, "y2": height} for left in (0, width + _GAP)]
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, height], reverse=True, nice=False))
-    position = {
+    x = encoded_by("x:Q", axis=None, scale={"domain": [0, 2 * width + _GAP], "nice": False})
+    y = encoded_by("y:Q", axis=None, scale={"domain": [0, height], "reverse": True, "nice": False})
+    corners = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
+    frame = {
+        "data": {"values": frames},
+        "mark": {"type": "rect", "fillOpacity": 0, "stroke": PAGE["line"]},
+        "encoding": corners,
+    }
+    titles = {
+        "data": {"values": words},
+        "mark": {"type": "text", "align": "left", "baseline": "bottom", "color": PAGE["soft"], "dy": -8},
+        "encoding": {"x": x, "y": {"value": 0}, "text": encoded_by("word:N")},
+    }
+    spec = {"layer": [frame, _field(grids, corners), titles]}
+    description = "Density of the matrix of baskets and items, in any order and in band order."
+    return page_chart(spec, None, height=340, description=description)
+
+
+def _field(grids: tuple[FloatArray, FloatArray], corners: dict[str, Any]) -> dict[str, Any]:
+    """Return the shades of both grids as one list of numbers; where the i-th one stands follows from i."""
+    height, width = grids[0].shape
+    calculated = {
         "x": f"(datum.i - 1) % {width} + (datum.i > {width * height} ? {width + _GAP} : 0)",
         "y": f"floor(((datum.i - 1) % {width * height}) / {width})",
+        # A little wider than a field, so that no seams show between neighbors.
+        "x2": "datum.x + 1.06",
+        "y2": "datum.y + 1.06",
     }
-    field = shaded("grids", position, x, y, color=PAGE["after"])
-    frame = framed(frames, x, y, color=PAGE["line"])
-    titles = (
-        altair_chart(words)
-        .mark_text(align="left", baseline="bottom", color=PAGE["soft"], dy=-8)
-        .encode(x=x, y=alt.value(0), text="word:N")
-    )
-    description = "Density of the matrix of baskets and items, in any order and in band order."
-    spec = page_chart(alt.layer(frame, field, titles), height=340, description=description)
-    return spec | {"datasets": spec["datasets"] | {"grids": flat}}
+    full = {"domain": [0, 1], "range": [0, 1]}
+    return {
+        "data": {"values": np.concatenate([grid.ravel() for grid in shades(grids)]).tolist()},
+        "transform": [
+            {"window": [{"op": "row_number", "as": "i"}]},
+            {"filter": "datum.data > 0"},
+            *({"calculate": expression, "as": name} for name, expression in calculated.items()),
+        ],
+        "mark": {"type": "rect", "color": PAGE["after"], "strokeWidth": 0},
+        "encoding": {**corners, "opacity": encoded_by("data:Q", scale=full, legend=None)},
+    }
 
 
 def kl_curve(curve: Curve) -> dict[str, Any]:
     """Draw the KL by the number of items, and that of totals alone, for a page."""
-    import altair as alt
-
     none = np.zeros(curve.totals.size)
     rows = [
         *_points(curve, RELEASED, curve.mean, 2 * curve.error),
         *_points(curve, TOTALS, curve.totals, none),
     ]
-    base = altair_chart(rows).encode(
-        x=alt.X(
-            "r:Q",
-            title="items in the query",
-            scale=alt.Scale(nice=False, padding=14),
-            axis=alt.Axis(values=list(curve.lengths), grid=False),
-        ),
-        color=alt.Color(
-            "whose:N",
-            title=None,
-            scale=alt.Scale(domain=[RELEASED, TOTALS], range=[PAGE["after"], PAGE["before"]]),
-            legend=alt.Legend(orient="top", symbolType="circle"),
-        ),
-    )
-    y = {
-        "title": "KL divergence, nats",
-        "axis": alt.Axis(tickCount=5, grid=True),
-        "scale": alt.Scale(zero=True),
+    y = {"title": "KL divergence, nats", "axis": {"tickCount": 5, "grid": True}, "scale": {"zero": True}}
+    mean = encoded_by("mean:Q", **y)
+    tooltip = [
+        encoded_by("whose:N"),
+        encoded_by("r:Q"),
+        encoded_by("mean:Q", title="mean KL", format=".4f"),
+    ]
+    spec = {
+        "encoding": {
+            "x": encoded_by(
+                "r:Q",
+                title="items in the query",
+                scale={"nice": False, "padding": 14},
+                axis={"values": list(curve.lengths), "grid": False},
+            ),
+            "color": encoded_by(
+                "whose:N",
+                title=None,
+                scale={"domain": [RELEASED, TOTALS], "range": [PAGE["after"], PAGE["before"]]},
+                legend={"orient": "top", "symbolType": "circle"},
+            ),
+        },
+        "layer": [
+            {
+                "mark": {"type": "area", "opacity": 0.18},
+                "encoding": {"y": encoded_by("low:Q", **y), "y2": {"field": "high"}},
+            },
+            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": mean}},
+            {
+                "mark": {"type": "point", "filled": True, "size": 48, "opacity": 1},
+                "encoding": {"y": mean, "tooltip": tooltip},
+            },
+        ],
     }
-    layers = alt.layer(
-        base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", **y), y2="high:Q"),
-        base.mark_line(strokeWidth=2).encode(y=alt.Y("mean:Q", **y)),
-        base.mark_point(filled=True, size=48, opacity=1).encode(
-            y=alt.Y("mean:Q", **y),
-            tooltip=["whose:N", "r:Q", alt.Tooltip("mean:Q", title="mean KL", format=".4f")],
-        ),
-    )
     description = "Mean KL divergence of estimated from true counts, by the number of items in the query."
-    return page_chart(layers, height=260, description=description)
+    return page_chart(spec, rows, height=260, description=description)
 
 
 def _points(curve: Curve, whose: str, means: FloatArray, errors: FloatArray) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Charts of the reports: Vega-Lite specifications made with Altair, in the colors of the page."""
+"""Charts of the reports: Vega-Lite specifications as plain data, in the colors of the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.kinds.charts import (
 )
 from discreet.kinds.sections.nodes import Nodes
 from discreet.report.basket_pictures import kl_curve, matrices
-from discreet.report.theme import PAGE, altair_chart, page_chart
+from discreet.report.theme import PAGE, encoded_by, page_chart
 
 BEFORE, AFTER = "before", "after"
 _SHARE = "share of rows"
@@ -35,6 +35,8 @@ _NODE_KINDS: dict[str, dict[str, Any]] = {
     "chosen": {"color": PAGE["mark"], "opacity": 1.0, "shape": "diamond"},
 }
 """The kinds of lattice nodes in the order of their numbers, and how they are drawn."""
+_CATEGORY = encoded_by("bar:N", sort=None, title=None, axis={"labelLimit": 170})
+_WHEN = encoded_by("when:N", sort=[BEFORE, AFTER])
 
 
 @singledispatch
@@ -53,30 +55,28 @@ def _class_sizes(chart: ClassSizeBars) -> dict[str, Any]:
 
 @chart_spec.register
 def _shares(chart: ShareBars) -> dict[str, Any]:
-    import altair as alt
-
     rows = [
         {"bar": label, "share": round(float(share), 6)}
         for label, share in zip(chart.labels, chart.shares, strict=True)
     ]
     unit = chart.unit
-    base = altair_chart(rows).encode(
-        y=_category(alt),
-        x=alt.X(
-            "share:Q",
-            title=unit.lower(),
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(format="%", tickCount=5),
-        ),
-        tooltip=[alt.Tooltip("bar:N", title=chart.name), alt.Tooltip("share:Q", title=unit, format=".1%")],
-    )
-    bars = base.mark_bar(color=PAGE["after"], cornerRadiusEnd=3, height={"band": 0.62})
-    values = base.mark_text(align="left", dx=6, color=PAGE["soft"]).encode(
-        text=alt.Text("share:Q", format=".1%")
-    )
-    return page_chart(
-        bars + values, height=34 * len(rows) + 10, description=f"{chart.title}: {unit.lower()}."
-    )
+    bars = {"type": "bar", "color": PAGE["after"], "cornerRadiusEnd": 3, "height": {"band": 0.62}}
+    values = {"type": "text", "align": "left", "dx": 6, "color": PAGE["soft"]}
+    spec = {
+        "encoding": {
+            "y": _CATEGORY,
+            "x": encoded_by("share:Q", title=unit.lower(), scale={"domain": [0, 1]}, axis=_percent_axis(5)),
+            "tooltip": [
+                encoded_by("bar:N", title=chart.name),
+                encoded_by("share:Q", title=unit, format=".1%"),
+            ],
+        },
+        "layer": [
+            {"mark": bars},
+            {"mark": values, "encoding": {"text": encoded_by("share:Q", format=".1%")}},
+        ],
+    }
+    return page_chart(spec, rows, height=34 * len(rows) + 10, description=f"{chart.title}: {unit.lower()}.")
 
 
 @chart_spec.register
@@ -91,72 +91,87 @@ def _distribution(chart: Distribution) -> dict[str, Any]:
 
 @chart_spec.register
 def _sensitive(chart: SensitiveShares) -> dict[str, Any]:
-    import altair as alt
-
     bars = chart.bars
     rows = [
         {"bar": label, "share": float(share), "highest": float(highest)}
         for label, share, highest in zip(bars.labels, bars.before, bars.after, strict=True)
     ]
-    base = altair_chart(rows).encode(
-        y=_category(alt),
-        tooltip=[
-            alt.Tooltip("bar:N", title="value"),
-            alt.Tooltip("share:Q", title="in the release", format=".1%"),
-            alt.Tooltip("highest:Q", title="highest in a class", format=".1%"),
+    x = {"title": _SHARE, "axis": _percent_axis(5), "scale": {"domainMin": 0}}
+    share, highest = encoded_by("share:Q", **x), encoded_by("highest:Q", **x)
+    reach = {"type": "rule", "color": PAGE["mark"], "strokeDash": [2, 3], "opacity": 0.7}
+    bar = {"type": "bar", "color": PAGE["after"], "cornerRadiusEnd": 2, "height": {"band": 0.6}}
+    mark = {"type": "tick", "color": PAGE["mark"], "thickness": 2.5, "height": {"band": 0.6}}
+    spec = {
+        "encoding": {
+            "y": _CATEGORY,
+            "tooltip": [
+                encoded_by("bar:N", title="value"),
+                encoded_by("share:Q", title="in the release", format=".1%"),
+                encoded_by("highest:Q", title="highest in a class", format=".1%"),
+            ],
+        },
+        "layer": [
+            {"mark": reach, "encoding": {"x": share, "x2": {"field": "highest"}}},
+            {"mark": bar, "encoding": {"x": share}},
+            {"mark": mark, "encoding": {"x": highest}},
         ],
-    )
-    x = {"title": _SHARE, "axis": alt.Axis(format="%", tickCount=5), "scale": alt.Scale(domainMin=0)}
-    bar = base.mark_bar(color=PAGE["after"], cornerRadiusEnd=2, height={"band": 0.6}).encode(
-        x=alt.X("share:Q", **x)
-    )
-    reach = base.mark_rule(color=PAGE["mark"], strokeDash=[2, 3], opacity=0.7).encode(
-        x=alt.X("share:Q", **x), x2="highest:Q"
-    )
-    mark = base.mark_tick(color=PAGE["mark"], thickness=2.5, height={"band": 0.6}).encode(
-        x=alt.X("highest:Q", **x)
-    )
+    }
     description = f"Share of rows by {bars.column} in the release, and the highest share in any class."
-    return page_chart(reach + bar + mark, height=24 * len(rows) + 10, description=description)
+    return page_chart(spec, rows, height=24 * len(rows) + 10, description=description)
 
 
 @chart_spec.register
 def _lattice(chart: LatticeNodes) -> dict[str, Any]:
-    import altair as alt
-
     nodes, measure = chart.nodes, chart.measure
-    columns = [f"datum.l[{at}] + ' of {height}'" for at, height in enumerate(nodes.heights)]
-    base = altair_chart(_points(nodes)).transform_calculate(
-        **{f"c{at}": expression for at, expression in enumerate(columns)}
-    )
     wide = nodes.cost.min() > 0 and nodes.cost.max() > 1000 * nodes.cost.min()
-    colors = alt.Scale(domain=list(_NODE_KINDS), range=[look["color"] for look in _NODE_KINDS.values()])
-    powers = alt.Axis(format="~%", values=[10.0**power for power in range(-9, 1)])
-    base = base.encode(
-        x=alt.X("r:Q", title="mean risk", scale=alt.Scale(type="log", nice=True), axis=powers),
-        y=alt.Y(
-            "c:Q",
-            title=measure.lower(),
-            scale=alt.Scale(type="log" if wide else "linear", zero=False, nice=True),
-            axis=alt.Axis(**_POWERS) if wide else alt.Axis(tickCount=6),
-        ),
-        color=alt.Color("kind:N", scale=colors, legend=alt.Legend(**_NODE_LEGEND)),
-        tooltip=_node_tooltip(nodes, measure),
-    )
+    colors = {"domain": list(_NODE_KINDS), "range": [look["color"] for look in _NODE_KINDS.values()]}
+    powers = {"format": "~%", "values": [10.0**power for power in range(-9, 1)]}
     larger = 4 if nodes.kind.size <= _FEW_NODES else 1
-    layers = [
-        base.transform_filter(alt.datum.kind == kind).mark_point(
-            filled=True, **look, size=230 if kind == "chosen" else 16 * larger
-        )
+    layers: list[dict[str, Any]] = [
+        {
+            "transform": [{"filter": f"datum.kind === '{kind}'"}],
+            "mark": {
+                "type": "point",
+                "filled": True,
+                **look,
+                "size": 230 if kind == "chosen" else 16 * larger,
+            },
+        }
         for kind, look in _NODE_KINDS.items()
     ]
-    only = alt.selection_point(name="only", fields=["kind"], bind="legend")
-    move = alt.selection_interval(name="move", bind="scales", zoom="wheel![event.shiftKey]")
-    layers[0] = layers[0].add_params(only, move)
+    layers[0]["params"] = [
+        {"name": "only", "select": {"type": "point", "fields": ["kind"]}, "bind": "legend"},
+        {
+            "name": "move",
+            "select": {"type": "interval", "zoom": "wheel![event.shiftKey]"},
+            "bind": "scales",
+        },
+    ]
+    spec = {
+        "transform": [
+            *(
+                {"calculate": f"datum.l[{at}] + ' of {height}'", "as": f"c{at}"}
+                for at, height in enumerate(nodes.heights)
+            ),
+            {"filter": {"param": "only"}},
+        ],
+        "encoding": {
+            "x": encoded_by("r:Q", title="mean risk", scale={"type": "log", "nice": True}, axis=powers),
+            "y": encoded_by(
+                "c:Q",
+                title=measure.lower(),
+                scale={"type": "log" if wide else "linear", "zero": False, "nice": True},
+                axis=_POWERS if wide else {"tickCount": 6},
+            ),
+            "color": encoded_by("kind:N", scale=colors, legend=_NODE_LEGEND),
+            "tooltip": _node_tooltip(nodes, measure),
+        },
+        "layer": layers,
+    }
     description = (
         f"{measure} of the nodes of the lattice by mean risk, with the minimal nodes and the chosen one."
     )
-    return page_chart(alt.layer(*layers).transform_filter(only), height=420, description=description)
+    return page_chart(spec, _points(nodes), height=420, description=description)
 
 
 def _points(nodes: Nodes) -> list[dict[str, Any]]:
@@ -179,15 +194,13 @@ def _points(nodes: Nodes) -> list[dict[str, Any]]:
     ]
 
 
-def _node_tooltip(nodes: Nodes, measure: str) -> list[Any]:
-    import altair as alt
-
+def _node_tooltip(nodes: Nodes, measure: str) -> list[dict[str, Any]]:
     return [
-        alt.Tooltip("kind:N", title="node"),
-        *(alt.Tooltip(f"c{at}:N", title=name) for at, name in enumerate(nodes.names)),
-        alt.Tooltip("c:Q", title=measure.lower(), format=",.4~r"),
-        alt.Tooltip("r:Q", title="mean risk", format=".3~%"),
-        alt.Tooltip("s:Q", title="rows suppressed", format=".2~%"),
+        encoded_by("kind:N", title="node"),
+        *(encoded_by(f"c{at}:N", title=name) for at, name in enumerate(nodes.names)),
+        encoded_by("c:Q", title=measure.lower(), format=",.4~r"),
+        encoded_by("r:Q", title="mean risk", format=".3~%"),
+        encoded_by("s:Q", title="rows suppressed", format=".2~%"),
     ]
 
 
@@ -202,47 +215,37 @@ def _pairs(labels: Sequence[str], before: FloatArray, after: FloatArray) -> list
 def _vertical(
     rows: list[dict[str, Any]], description: str, height: int, *, title: str | None = None, unit: str = "rows"
 ) -> dict[str, Any]:
-    import altair as alt
-
-    angle = 0 if title else -40
-    chart = _colored(altair_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
-        x=alt.X("bar:N", sort=None, title=title, axis=alt.Axis(labelAngle=angle, labelOverlap=False)),
-        xOffset=alt.XOffset("when:N", sort=[BEFORE, AFTER]),
-        y=alt.Y("share:Q", title=f"share of {unit}", axis=alt.Axis(format="%", tickCount=4)),
+    axis = {"labelAngle": 0 if title else -40, "labelOverlap": False}
+    spec = _bars(
+        x=encoded_by("bar:N", sort=None, title=title, axis=axis),
+        xOffset=_WHEN,
+        y=encoded_by("share:Q", title=f"share of {unit}", axis=_percent_axis(4)),
     )
-    return page_chart(chart, height=height, description=description)
+    return page_chart(spec, rows, height=height, description=description)
 
 
 def _horizontal(rows: list[dict[str, Any]], description: str) -> dict[str, Any]:
-    import altair as alt
-
-    chart = _colored(altair_chart(rows).mark_bar(cornerRadiusEnd=2)).encode(
-        y=_category(alt),
-        yOffset=alt.YOffset("when:N", sort=[BEFORE, AFTER]),
-        x=alt.X("share:Q", title=_SHARE, axis=alt.Axis(format="%", tickCount=4)),
-    )
-    return page_chart(chart, height=max(15 * len(rows), 60), description=description)
+    spec = _bars(y=_CATEGORY, yOffset=_WHEN, x=encoded_by("share:Q", title=_SHARE, axis=_percent_axis(4)))
+    return page_chart(spec, rows, height=max(15 * len(rows), 60), description=description)
 
 
-def _category(alt: Any) -> Any:
-    return alt.Y("bar:N", sort=None, title=None, axis=alt.Axis(labelLimit=170))
+def _bars(**encoding: Any) -> dict[str, Any]:
+    """Return bars in the colors of before and after."""
+    colors = {"domain": [BEFORE, AFTER], "range": [PAGE["before"], PAGE["after"]]}
+    tooltip = [
+        encoded_by("bar:N", title="group"),
+        encoded_by("when:N", title="when"),
+        encoded_by("share:Q", title="share", format=".1%"),
+    ]
+    color = encoded_by("when:N", scale=colors, legend=None)
+    return {
+        "mark": {"type": "bar", "cornerRadiusEnd": 2},
+        "encoding": {**encoding, "color": color, "tooltip": tooltip},
+    }
 
 
-def _colored(chart: Any) -> Any:
-    import altair as alt
-
-    return chart.encode(
-        color=alt.Color(
-            "when:N",
-            scale=alt.Scale(domain=[BEFORE, AFTER], range=[PAGE["before"], PAGE["after"]]),
-            legend=None,
-        ),
-        tooltip=[
-            alt.Tooltip("bar:N", title="group"),
-            alt.Tooltip("when:N", title="when"),
-            alt.Tooltip("share:Q", title="share", format=".1%"),
-        ],
-    )
+def _percent_axis(n_ticks: int) -> dict[str, Any]:
+    return {"format": "%", "tickCount": n_ticks}
 
 
 @chart_spec.register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 LIGHT = {
@@ -64,11 +64,29 @@ def altair_chart(rows: list[dict[str, Any]]) -> Any:
     return alt.Chart(alt.InlineData(values=json.dumps(rows)))
 
 
-def page_chart(chart: Any, *, height: int, description: str) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart that is as wide as its place in a page, in the page's colors."""
-    spec = specification(chart.properties(width="container", height=height, description=description))
-    del spec["$schema"]
-    return spec | {"config": {"background": "transparent", **_config(PAGE, _PAGE_FONT)}}
+_TYPES = {"Q": "quantitative", "N": "nominal"}
+
+
+def encoded_by(name: str, **settings: Any) -> dict[str, Any]:
+    """Return how a channel of a chart shows a field, named with the letter of its type.
+
+    >>> encoded_by("share:Q", title="share")
+    {'field': 'share', 'type': 'quantitative', 'title': 'share'}
+    """
+    field, _, letter = name.partition(":")
+    return {"field": field, "type": _TYPES[letter], **settings}
+
+
+def page_chart(
+    spec: Mapping[str, Any], rows: Sequence[Any] | None, *, height: int, description: str
+) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart as wide as its container in a page, in the page's colors.
+
+    Charts of pages are plain data: a report is written without importing a chart library.
+    """
+    data = {} if rows is None else {"data": {"values": rows}}
+    size = {"width": "container", "height": height, "description": description}
+    return {**data, **spec, **size, "config": {"background": "transparent", **_config(PAGE, _PAGE_FONT)}}
 
 
 def picture(
