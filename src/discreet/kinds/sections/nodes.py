@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.release import Release
 from discreet.guarantees import Guarantee
+from discreet.kernels.tables.grouping import distinct, pack
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.lattice.measures import MEASURES, Dropped, NodeMeasure
 from discreet.publish.lattice.scoring import Scorer, Visited
@@ -18,7 +19,7 @@ from discreet.publish.lattice.search import score_all
 from discreet.publish.tables.suppression import allowed_rows
 
 BREAKS, KEEPS, BORDER, CHOSEN = range(4)
-_MOST = {BREAKS: 300, KEEPS: 1_500, BORDER: 1_000}
+_MOST = {BREAKS: 150, KEEPS: 1_500, BORDER: 1_000}
 _MOST_VISITED, _MOST_TUPLES = 20_000, 100_000
 _MOST_GROUPED = 5_000_000
 """The most rows that are grouped to compute the cost of nodes that break the guarantee."""
@@ -134,6 +135,9 @@ def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, visited
 
 def _unsuppressed(lattice: Lattice, measure: NodeMeasure, node: tuple[int, ...]) -> tuple[float, float]:
     """Return what a node would cost, and its mean risk, with every row published."""
-    groups, _, codes = lattice.groups(node)
+    # Sizes are all that costs and mean risk need: no sensitive value is counted.
+    codes = [lattice.codes(column, level) for column, level in enumerate(node)]
+    cards = [lattice.card(column, level) for column, level in enumerate(node)]
+    _, _, sizes = distinct(pack(codes, cards), lattice.table.tuples.counts)
     none = Dropped(np.empty(0, np.int64), [column[:0] for column in codes])
-    return measure.exact(node, none, groups.sizes), groups.n_groups / groups.n_rows
+    return measure.exact(node, none, sizes), sizes.size / lattice.table.n_rows
