@@ -288,7 +288,8 @@ def _leading(matrix):
 
 
 # The total variance from group statistics: within groups and between them. Doubling the interval makes it
-# O(log n) calls.
+# O(log n) calls. Units are rounded to half octaves, and the origin to whole units: exact ones, kept while further
+# records join, would be equations for the first of these, since the groups hold exact sums over all.
 @compiled
 def _renew(live):
     counts = live.counts
@@ -301,7 +302,8 @@ def _renew(live):
         for t in range(counts[GROUPS]):
             away = live.mean[t, j] - live.origin[j] - center
             spread += live.scatter[t, j, j] / rows + away * away * (live.n[t] / rows)
-        live.unit[j] = 1.0 / np.sqrt(spread) if spread > 1e-290 else 1.0
+        live.unit[j] = 2.0 ** (-np.round(np.log2(spread)) / 2) if spread > 1e-290 else 1.0
+        live.origin[j] = np.round(live.origin[j] * live.unit[j]) / live.unit[j]
         for t in range(counts[GROUPS]):
             live.turned[j, t] = (live.mean[t, j] - live.origin[j]) * live.unit[j]
     counts[RENEW_AT] = 2 * rows

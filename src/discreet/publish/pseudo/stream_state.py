@@ -22,7 +22,7 @@ class StreamState:
 
     A record joins the group with the nearest mean among those that are large enough for its level. A group splits in
     two once each half is as large as the largest level in it. Distances are in units of each column's spread over all
-    records so far, renewed each time their number has doubled.
+    records so far, rounded to half octaves and renewed each time their number has doubled.
 
     Parameters
     ----------
@@ -114,11 +114,14 @@ class StreamState:
         if (statistics.n < statistics.largest).any():
             raise InputError("This is no state of a stream: a group is smaller than a level in it.")
         state = cls.__new__(cls)
+        # States of earlier versions hold an exact origin and exact units, from which the newest record may follow.
+        unit = 2.0 ** (np.round(2 * np.log2(np.array(arrays["unit"], np.float64))) / 2)
+        origin = np.round(np.array(arrays["origin"], np.float64) * unit) / unit
         state._live = _arranged(
             statistics,
             np.asarray(arrays["whole"], np.bool_),
-            np.array(arrays["origin"], np.float64),
-            np.array(arrays["unit"], np.float64),
+            origin,
+            unit,
             np.array(counts, np.int64),
         )
         return state
