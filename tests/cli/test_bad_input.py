@@ -293,8 +293,8 @@ def test_a_file_without_a_header_shows_nobody(invoke, tmp_path: Path, command: s
     out = ["--out", str(tmp_path / "out")]
     given = {
         "anonymize": ["--quasi", "age", "-k", "2", *out], "check": ["--quasi", "age", "-k", "2"],
-        "risk": ["--quasi", "age"], "explore": ["--quasi", "age", "-k", "2"], "condense": ["-k", "2", *out],
-        "init": [], "fit": ["--target", "x", *out],
+        "risk": ["--quasi", "age"], "explore": ["--quasi", "age", "-k", "2"],
+        "condense": ["-k", "2", "--rest", "quasi", *out], "init": [], "fit": ["--target", "x", *out],
     }  # fmt: skip
     result = invoke(command, str(path), *given[command])
     assert result.exit_code == 2

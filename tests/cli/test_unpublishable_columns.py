@@ -38,7 +38,7 @@ COMMANDS: dict[str, Sequence[Any]] = {
     },
     "generalization": ("anonymize", *ROLES, "-k", 3, "--method", "generalization"),
     "anatomy": ("anonymize", *ROLES, "-l", 2, "--method", "anatomy"),
-    "condense": ("condense", "-k", 3, "--sensitive", "disease"),
+    "condense": ("condense", "-k", 3, "--sensitive", "disease", "--rest", "quasi"),
     "hide": ("hide", *ROLES, "--rule", "disease=flu", "--min-support", 0.1),
 }
 WRITTEN = {name: (*command, "--out", "out") for name, command in COMMANDS.items()} | {

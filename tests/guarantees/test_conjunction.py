@@ -19,6 +19,7 @@ from discreet.guarantees import (
     BasicBetaLikeness,
     BasicPrivacy,
     DeltaDisclosure,
+    DifferentialPrivacy,
     DistinctDiversity,
     EnhancedBetaLikeness,
     EntropyDiversity,
@@ -64,7 +65,7 @@ def test_every_exported_guarantee_is_here() -> None:
     of_channels = {BasicPrivacy, LocalDP}  # tests/collect/test_mask.py
     of_baskets = {KmAnonymity, RulesHidden}  # tests/guarantees/test_km_anonymity.py, tests/output/hiding
     of_units = {PerUnit}  # tests/guarantees/test_per_unit.py
-    of_query_logs = {NoValueDisclosed}  # tests/output/audit
+    of_query_logs = {NoValueDisclosed, DifferentialPrivacy}  # tests/output/audit
     of_sketches = {kind for kind in kinds if issubclass(kind, SketchGuarantee)}  # tests/collect
     assert kinds - of_channels - of_baskets - of_units - of_query_logs - of_sketches == {
         type(guarantee) for guarantee in EVERY

@@ -126,6 +126,7 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         _guarantee("basic-privacy", "basic_privacy:BasicPrivacy", "channels"),
         _guarantee("local-dp", "local_dp:LocalDP", "channels", epsilon="--epsilon"),
         _guarantee("no-value-disclosed", "no_value_disclosed:NoValueDisclosed", "answers"),
+        _guarantee("differential-privacy", "differential_privacy:DifferentialPrivacy", "answers"),
     )
 }
 """Every single guarantee by its name in job files."""

@@ -137,7 +137,9 @@ def _numeric(data: Path, proposals: Sequence[Proposal]) -> str | None:
     dropped = ",".join(proposal.name for proposal in named)
     options = [f"--identifier {shlex.quote(dropped)}"] if dropped else []
     options += [f"--label {shlex.quote(labels[-1])}"] if labels else []
-    command = " ".join(["discreet condense", shlex.quote(str(data)), "-k 10", *options, "--out release"])
+    command = " ".join(
+        ["discreet condense", shlex.quote(str(data)), "-k 10", *options, "--rest quasi", "--out release"]
+    )
     return f"nearly all columns are quantities; pseudo-records keep their shape better: {command}"
 
 

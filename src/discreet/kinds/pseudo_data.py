@@ -19,6 +19,7 @@ from discreet.core.tables.table import Table
 from discreet.kinds.formatting import number
 from discreet.kinds.kind import KEPT_EVIDENCE, Line
 from discreet.kinds.tables import PublicTableFigures, TableKind
+from discreet.kinds.wording import quoted_list
 from discreet.measure import Closeness, Copies, Fidelity, closeness, copies, fidelity
 from discreet.measure.tables.table_cautions import single_values
 
@@ -34,6 +35,8 @@ RARE_SHARE = 0.05
 """The least share of rows with rare categories for a caution about them."""
 GAIN = 0.1
 """How much better than the commonest value a guess must be for a caution."""
+FEW_VALUES = 20
+"""Up to this number of values, that a person does not have one of them says something about the others."""
 
 
 class PublicPseudoFigures(PublicTableFigures):
@@ -123,6 +126,7 @@ class PseudoKind(TableKind):
             yield from _copied_records(private.copies)
         yield from single_values(release)
         yield from _identifying_categories(release)
+        yield from _compared_columns(release)
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections of the report; the original of a stream is gone, so nothing is compared with it."""
@@ -234,6 +238,30 @@ def _identifying_categories(release: Release) -> Iterator[Caution]:
                     f"By a rare value of '{name}' one guesses '{secret}' rightly for {right:.0%} of {n_rare:,} rows; "
                     f"the commonest value alone is right for {usual:.0%}. Coarsen '{name}', or drop it.",
                 )
+
+
+def _compared_columns(release: Release) -> Iterator[Caution]:
+    """Find columns that rows were compared by although nothing is marked sensitive: a function of the release alone.
+
+    Rows with the quasi-identifiers of one person are drawn again. So whoever knows all of these but one, and sees a row
+    with a value of the last, knows that it is not that person's; of two values the other one is.
+    """
+    parameters = release.recipe.get("parameters", {})
+    schema = release.table.schema
+    if schema.sensitive or not parameters.get("avoid_copies"):
+        return
+    few = [
+        name
+        for name in schema.quasi
+        if name != parameters.get("label") and 2 <= len(release.table.encoded[name].values) <= FEW_VALUES
+    ]
+    if few and len(schema.quasi) > 1:
+        yield Caution(
+            "compared-columns",
+            "No column is sensitive, so released rows were compared with people by all columns, and a row shows what a "
+            f"person who is known by the other columns does not have; {quoted_list(few)} "
+            f"{'has' if len(few) == 1 else 'have'} few values. Mark what must not be learned as sensitive.",
+        )
 
 
 def _guessed(table: Table, name: str, secret: str) -> tuple[int, float]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.guarantees import NoValueDisclosed
 from discreet.kinds.blocks import Section, TableBlock, Tiles
 from discreet.kinds.charts import share_figure
 from discreet.kinds.formatting import counted, number
@@ -23,10 +22,10 @@ UNAUDITED, AUDITED = "without auditor", "with auditor"
 def render_vault(vault: Vault) -> str:
     """Return the report of a vault as one self-contained HTML page; it holds statements, never an answer."""
     history, verdict = vault.history(), vault.verdict
-    declared = NoValueDisclosed(of=vault.config.sensitive)
-    checked = f"The query sets of {counted(len(history), 'statement')} were recomputed from the log."
+    what = "query sets" if vault.epsilon_left is None else "costs"
+    checked = f"The {what} of {counted(len(history), 'statement')} were recomputed from the log."
     blocks = [
-        guarantee(declared, verdict, checked=checked),
+        guarantee(vault.guarantee, verdict, checked=checked),
         _summary(vault, history),
         _outcomes(history),
         _log(history),

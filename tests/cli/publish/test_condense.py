@@ -15,6 +15,8 @@ from tests.cli.planted import SECRET
 
 from discreet.publish import StreamCondensation
 
+REST = ("--rest", "quasi")
+
 
 @pytest.fixture
 def visits(tmp_path: Path) -> Path:
@@ -37,7 +39,18 @@ def columns_of(path: Path) -> list[str]:
 def test_condense_writes_a_release(invoke, visits: Path, tmp_path: Path, level: tuple[str, object]) -> None:
     out = tmp_path / "out"
     result = invoke(
-        "condense", visits, *level, "--identifier", "name", "--label", "ward", "--seed", 1, "--out", out
+        "condense",
+        visits,
+        *level,
+        "--identifier",
+        "name",
+        "--label",
+        "ward",
+        *REST,
+        "--seed",
+        1,
+        "--out",
+        out,
     )
     assert result.exit_code == 0, result.output
     assert "by construction" in result.output
@@ -47,7 +60,18 @@ def test_condense_writes_a_release(invoke, visits: Path, tmp_path: Path, level: 
     assert SECRET not in (out / "data.csv").read_text() + (out / "release.json").read_text()
     assert SECRET not in (out / "report.html").read_text() + result.output
     again = invoke(
-        "condense", visits, *level, "--identifier", "name", "--label", "ward", "--seed", 1, "--out", out
+        "condense",
+        visits,
+        *level,
+        "--identifier",
+        "name",
+        "--label",
+        "ward",
+        *REST,
+        "--seed",
+        1,
+        "--out",
+        out,
     )
     assert again.exit_code == 2
     assert "--overwrite" in again.output
@@ -55,7 +79,7 @@ def test_condense_writes_a_release(invoke, visits: Path, tmp_path: Path, level: 
 
 def test_only_the_owner_s_report_of_condense_names_the_file(invoke, visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert invoke("condense", visits, "-k", 10, "--identifier", "name", "--out", out).exit_code == 0
+    assert invoke("condense", visits, "-k", 10, "--identifier", "name", *REST, "--out", out).exit_code == 0
     internal = (tmp_path / "out.private" / "report-internal.html").read_text()
     assert "visits.csv" in internal
     assert "data = Table(read(&#39;visits.csv&#39;)" in internal
@@ -64,9 +88,9 @@ def test_only_the_owner_s_report_of_condense_names_the_file(invoke, visits: Path
 
 def test_condense_does_not_replace_the_folder_of_its_input(invoke, visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert invoke("condense", visits, "-k", 10, "--identifier", "name", "--out", out).exit_code == 0
+    assert invoke("condense", visits, "-k", 10, "--identifier", "name", *REST, "--out", out).exit_code == 0
     written = (out / "data.csv").read_bytes()
-    result = invoke("condense", out / "data.csv", "-k", 10, "--out", out, "--overwrite")
+    result = invoke("condense", out / "data.csv", "-k", 10, *REST, "--out", out, "--overwrite")
     assert result.exit_code == 2
     assert "contains the input data" in result.output
     assert (out / "data.csv").read_bytes() == written
@@ -85,14 +109,14 @@ def test_condense_as_json(invoke, visits: Path, tmp_path: Path) -> None:
         "--no-report",
         "--json",
     )
-    result = invoke("condense", visits, "-k", 5, *given, "--out", tmp_path / "out")
+    result = invoke("condense", visits, "-k", 5, *given, *REST, "--out", tmp_path / "out")
     told = json.loads(result.output)
     assert told["ok"]
     assert told["rows"] == {"in": 1500, "out": 3000, "suppressed": 0}
     assert told["files"] == ["data.csv", "release.json"]
     assert told["verdict"] == told["judgment"]["basis"] == "by construction"
     named = ("-k", 5, "--identifier", "name")
-    assert invoke("condense", visits, *named, "--quiet", "--out", tmp_path / "two").output == ""
+    assert invoke("condense", visits, *named, *REST, "--quiet", "--out", tmp_path / "two").output == ""
 
 
 @pytest.mark.parametrize(
@@ -112,7 +136,7 @@ def test_condense_says_what_to_mend(
     invoke, visits: Path, tmp_path: Path, given: tuple[object, ...], words: str
 ) -> None:
     named = () if "--identifier" in given else ("--sensitive", "name")
-    result = invoke("condense", visits, *given, *named, "--out", tmp_path / "out")
+    result = invoke("condense", visits, *given, *named, *REST, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert words in result.output
     assert SECRET not in result.output
@@ -294,7 +318,7 @@ def test_the_commands_of_stream_explain_themselves(invoke) -> None:
 
 
 def test_condense_publishes_no_names_that_nobody_spoke_of(invoke, visits: Path, tmp_path: Path) -> None:
-    result = invoke("condense", visits, "-k", 5, "--out", tmp_path / "out")
+    result = invoke("condense", visits, "-k", 5, *REST, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert (
         "'name' would be published as it is, and 1,500 of 1,500 rows have a value of their own"
@@ -303,7 +327,9 @@ def test_condense_publishes_no_names_that_nobody_spoke_of(invoke, visits: Path, 
     assert "--identifier name" in result.output
     assert SECRET not in result.output
     assert not (tmp_path / "out").exists()
-    kept = invoke("condense", visits, "-k", 5, "--sensitive", "name", "--quiet", "--out", tmp_path / "kept")
+    kept = invoke(
+        "condense", visits, "-k", 5, "--sensitive", "name", *REST, "--quiet", "--out", tmp_path / "kept"
+    )
     assert kept.exit_code == 0
     assert "name" in columns_of(tmp_path / "kept" / "data.csv")
 
@@ -325,11 +351,11 @@ def test_copies_are_counted_and_avoided_unless_allowed(invoke, tmp_path: Path) -
     path = tmp_path / "people.csv"
     cells = [f"{rng.integers(20, 60)},{'abcd'[rng.integers(4)]}" for _ in range(300)]
     path.write_text("age,town\n" + "\n".join(cells) + "\n")
-    given = ("condense", path, "-k", 5, "--seed", 1, "--out")
+    given = ("condense", path, "-k", 5, *REST, "--seed", 1, "--out")
     said = invoke(*given, tmp_path / "one").output
     assert "By chance a drawn row can equal a record" in said
     assert "0 of them one that is unique" in said
-    assert "caution" not in said
+    assert "rows have the quasi-identifiers of one person alone" not in said
     said = invoke(*given, tmp_path / "two", "--allow-copies").output
     assert "caution" in said
     assert "rows have the quasi-identifiers of one person alone" in said
@@ -341,6 +367,27 @@ def test_copies_are_counted_and_avoided_unless_allowed(invoke, tmp_path: Path) -
 def test_copies_that_cannot_be_avoided_are_an_error_with_the_way_out(invoke, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age\n1\n2\n3\n4\n")
-    result = invoke("condense", path, "-k", 2, "--out", tmp_path / "out")
+    result = invoke("condense", path, "-k", 2, *REST, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "try: --allow-copies" in result.output
+
+
+def test_condense_wants_a_role_for_every_column(invoke, visits: Path, tmp_path: Path) -> None:
+    """Columns that are compared when copies are avoided reveal what somebody does not have; none is taken unasked."""
+    result = invoke("condense", visits, "-k", 5, "--identifier", "name", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "Every column needs a role" in result.output
+    assert "--rest quasi" in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_rows_compared_by_all_columns_are_cautioned(invoke, visits: Path, tmp_path: Path) -> None:
+    given = ("condense", visits, "-k", 5, "--identifier", "name", *REST, "--json", "--out")
+    told = json.loads(invoke(*given, tmp_path / "all").output)
+    assert "compared-columns" in [caution["code"] for caution in told["cautions"]]
+    assert "'wanted', 'ward' have few values" in str(told["cautions"])
+    refused = invoke(*given, tmp_path / "strict", "--strict")
+    assert refused.exit_code == 2
+    for options in (("--sensitive", "ward"), ("--allow-copies",)):
+        told = json.loads(invoke(*given, tmp_path / options[-1].strip("-"), *options).output)
+        assert "compared-columns" not in [caution["code"] for caution in told["cautions"]]

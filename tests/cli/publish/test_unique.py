@@ -71,11 +71,21 @@ def test_condense_and_stream_have_the_same_way_out(invoke, tmp_path: Path) -> No
     path.write_text(
         "visit,age,weight\n" + "".join(f"{at * 7919},{20 + at % 30},{at % 17}.5\n" for at in range(300))
     )
-    refused = invoke("condense", path, "-k", 5, "--out", tmp_path / "out")
+    refused = invoke("condense", path, "-k", 5, "--rest", "quasi", "--out", tmp_path / "out")
     assert refused.exit_code == 2
     assert "--allow-unique visit" in refused.stderr
     allowed = invoke(
-        "condense", path, "-k", 5, "--allow-unique", "visit", "--quiet", "--out", tmp_path / "out"
+        "condense",
+        path,
+        "-k",
+        5,
+        "--rest",
+        "quasi",
+        "--allow-unique",
+        "visit",
+        "--quiet",
+        "--out",
+        tmp_path / "out",
     )
     assert allowed.exit_code == 0, allowed.output
     asked = ("stream", "condense", "--from", path, "--columns", "visit,age", "-k", 5, "--init-number", 150)

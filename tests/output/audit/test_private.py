@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.core.errors import ParameterError
-from discreet.output.audit import Denied, PrivateAnswers, QueryError, Vault
+from discreet.guarantees import DifferentialPrivacy, NoValueDisclosed
+from discreet.output.audit import Answer, Denied, PrivateAnswers, QueryError, SumAuditor, Vault
 from discreet.output.audit.auditor import BUDGET_SPENT
 from discreet.output.audit.private import noisy
 
@@ -127,3 +129,40 @@ def test_a_question_cannot_cost_nothing(vault: Vault) -> None:
     for epsilon in (0, -1, 5, float("nan")):
         with pytest.raises(ParameterError, match="epsilon"):
             vault.ask("SELECT sum(pay) FROM data", epsilon=epsilon)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_the_verdict_is_about_the_budget_and_never_about_values(
+    mechanism: Literal["laplace", "gaussian"],
+) -> None:
+    """One statement with a large epsilon settles every bit; a verdict of no value disclosed would be false."""
+    frame = pa.table({"id": list(range(40)), "ill": [i % 2 for i in range(40)]})
+    auditor = PrivateAnswers(epsilon=400, low=0, high=1, per_question=100, mechanism=mechanism)
+    with Vault.in_memory(frame, sensitive=["ill"], public=["id"], auditor=auditor) as vault:
+        answer = vault.ask("SELECT id, sum(ill) FROM data GROUP BY id")
+        assert isinstance(answer, Answer)
+        assert sum((value > 0.5) == bool(i % 2) for i, value in answer.rows) > 35
+        verdict = vault.verdict
+        assert isinstance(vault.guarantee, DifferentialPrivacy)
+        assert verdict.ok
+        assert verdict.worst == pytest.approx(100)
+        assert "100 %" in vault.guarantee.describe()
+        with pytest.raises(ParameterError, match="DifferentialPrivacy judges them"):
+            NoValueDisclosed().check(vault)
+        assert not DifferentialPrivacy(50, 1e-9).check(vault).ok
+        assert DifferentialPrivacy(100.001).check(vault).ok == (
+            mechanism == "laplace"
+        )  # the Gaussian has a delta
+
+
+def test_an_exact_vault_is_not_judged_by_a_budget() -> None:
+    frame = pa.table({"id": list(range(10)), "pay": list(range(10))})
+    with Vault.in_memory(frame, sensitive=["pay"], public=["id"], auditor=SumAuditor(low=0)) as vault:
+        with pytest.raises(ParameterError, match="answers exactly"):
+            DifferentialPrivacy(1).check(vault)
+        assert vault.auditor.cautions == ()
+
+
+def test_a_large_budget_is_cautioned() -> None:
+    assert PrivateAnswers(epsilon=2, low=0, high=1).cautions == ()
+    assert "hides little" in PrivateAnswers(epsilon=3, low=0, high=1).cautions[0]

@@ -79,6 +79,8 @@ def show(job: VerbJob, result: Made) -> None:
             ("vault", str(job.out)),
             ("records", f"{figures['records']:,}"),
             ("auditor", str(auditor_from_dict(figures["auditor"]))),
+            ("guarantee", figures["guarantee"]),
+            *(("caution", caution) for caution in figures["cautions"]),
             *((name, _COARSER) for name in figures["coarser"]),
             ("next", f'discreet audit ask {job.out} "SELECT count(*) FROM data"'),  # noqa: S608
         ]

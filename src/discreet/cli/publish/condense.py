@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  discreet condense patients.csv -k 10 --identifier name,ssn --out release
+  discreet condense patients.csv -k 10 --identifier name,ssn --sensitive disease --rest quasi --out release
   discreet condense job.toml -k 10 --out release
-  discreet condense patients.csv --k-column wanted --identifier name --label disease --out release
-  discreet condense visits.parquet -k 20 --alpha 2 --spread gaussian --seed 7 --out release"""
+  discreet condense patients.csv --k-column wanted --identifier name --label disease --rest quasi --out release
+  discreet condense visits.parquet -k 20 --rest quasi --alpha 2 --spread gaussian --seed 7 --out release"""
 
 
 @command(
     short_help="Publish pseudo-records of the same shape.",
     epilog=_EPILOG,
     essentials=(
-        "-k", "--k-column", "--identifier", "--sensitive", "--label", "--segment", "--avoid-copies", "--out",
-        "--overwrite", "--seed",
+        "-k", "--k-column", "--quasi", "--identifier", "--sensitive", "--rest", "--label", "--segment",
+        "--avoid-copies", "--out", "--overwrite", "--seed",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)
@@ -48,9 +48,20 @@ Examples:
 @in_group(
     "Roles",
     [
-        click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person; dropped."),
         click.option(
-            "--sensitive", multiple=True, metavar="COLUMNS", help="Marked as sensitive in the release."
+            "--quasi", multiple=True, metavar="COLUMNS", help="Quasi-identifiers: what others may know."
+        ),
+        click.option("--identifier", multiple=True, metavar="COLUMNS", help="What names a person. Dropped."),
+        click.option(
+            "--sensitive",
+            multiple=True,
+            metavar="COLUMNS",
+            help="What must not be learned about a person; not compared when copies are avoided.",
+        ),
+        click.option(
+            "--rest",
+            type=click.Choice(["quasi", "sensitive"]),
+            help="The role of all columns that no other option names; without it they are an error.",
         ),
     ],
 )
@@ -98,28 +109,39 @@ def _k(values: dict[str, Any]) -> int | str:
 
 
 def _columns(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
-    """Read a file; what is neither identifying nor sensitive, nor described otherwise, is a quasi-identifier."""
+    """Read a file and put roles on its columns; the label and the levels need none."""
     from dataclasses import replace
 
     from discreet.cli._described import described_frame, description
     from discreet.core.schema import identifier, quasi, sensitive
     from discreet.engines.files import read
+    from discreet.job import MissingRoleError
     from discreet.job.parse import reading_from
 
     described = description(data, values)
-    roles = {role: parse.names_in(values[role]) for role in ("identifier", "sensitive", "allow_unique")}
+    roles = {
+        role: parse.names_in(values[role]) for role in ("quasi", "identifier", "sensitive", "allow_unique")
+    }
     if described is None:
         frame = read(data, **reading_from(parse.reading(values)))
-        columns = {name: quasi() for name in frame.columns}
+        columns = {name: quasi() for name in (values["label"], values["k_column"]) if name in frame.columns}
     else:
-        frame, columns = described_frame(data, {**values, **dict.fromkeys(roles, ())}, described, judged=True)
-        columns = {name: columns.get(name, quasi()) for name in frame.columns}
+        unnamed = {**values, **dict.fromkeys(roles, ()), "rest": None}
+        frame, columns = described_frame(data, unnamed, described, judged=True)
     for role, names in roles.items():
         for name in names:
             if name not in frame.columns:
                 flag = role.replace("_", "-")
                 raise parse.mistake(f"--{flag} names column '{name}', which the file does not have.")
+    columns |= {name: quasi() for name in roles["quasi"]}
     columns |= {name: sensitive() for name in roles["sensitive"]}
     columns |= {name: identifier() for name in roles["identifier"]}
+    rest = sensitive() if values["rest"] == "sensitive" else quasi()
+    bare = [name for name in frame.columns if name not in columns]
+    if bare and described is None and values["rest"] is None:
+        error = MissingRoleError(bare)
+        error.remedy = "--sensitive for what must not be learned, and --rest quasi for the others"
+        raise error
+    columns |= dict.fromkeys(bare, rest)
     columns |= {name: replace(columns[name], allow_unique=True) for name in roles["allow_unique"]}
-    return frame, columns
+    return frame, {name: columns[name] for name in frame.columns}

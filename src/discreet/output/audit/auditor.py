@@ -15,6 +15,8 @@ import numpy as np
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
+from discreet.core.guarantee import Guarantee
+from discreet.guarantees import NoValueDisclosed
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 WOULD_DISCLOSE = "the answer, together with earlier ones, could disclose a value"
@@ -152,6 +154,11 @@ class Audit(ABC):
         """The privacy budget that remains; None where there is none."""
         return None
 
+    @property
+    def privacy_loss(self) -> tuple[float, float] | None:
+        """The epsilon and the delta that the answers have cost; None where answers are exact."""
+        return None
+
     def carry(self, origins: IntArray, sizes: IntArray) -> None:
         """Move to a new version of the data.
 
@@ -224,6 +231,15 @@ class Auditor(ABC):
         if epsilon is not None:
             raise ParameterError("Only a vault with differential privacy takes an epsilon.")
         return None
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What whoever makes a vault with these parameters should know."""
+        return ()
+
+    def guarantee(self, sensitive: tuple[str, ...]) -> Guarantee:
+        """Return what the answers about these columns keep together."""
+        return NoValueDisclosed(of=sensitive)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the auditor as plain data for JSON."""

@@ -6,19 +6,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
+from discreet.core.errors import ParameterError
+from discreet.core.guarantee import Guarantee
 from discreet.core.params import FloatIn, OneOf, require
+from discreet.guarantees import DifferentialPrivacy
 from discreet.output.audit.auditor import BUDGET_SPENT, AnswerPlan, Audit, Auditor, Denied, Question, set_key
 from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 _GRID = 1 << 20
 """Into how many steps the distance of the bounds is cut; noise is drawn on whole steps."""
+_LARGE = math.log(9)
+"""The budget above which even odds may become nine in ten."""
 
 
 @public
@@ -84,6 +89,20 @@ class PrivateAnswers(Auditor):
         """Refuse a column with values outside the bounds."""
         del public
         require_between(name, column, self.low, self.high)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What whoever makes a vault with these parameters should know: a large budget hides little."""
+        if self.epsilon <= _LARGE:
+            return ()
+        return (
+            f"An epsilon of {self.epsilon:g} hides little: once it is spent, a value may be as good as known.",
+        )
+
+    def guarantee(self, sensitive: tuple[str, ...]) -> Guarantee:
+        """Return differential privacy within the budget, for all columns together."""
+        del sensitive
+        return DifferentialPrivacy(self.epsilon, self.delta if self.mechanism == "gaussian" else 0.0)
 
     def price(self, epsilon: float | None) -> float | None:
         """Return what a question costs."""
@@ -168,9 +187,19 @@ class PrivateAudit(Audit):
             if value is not None and self._known(members, epsilon) is None:
                 self.drawn[self._key(members)] = _Drawn(epsilon, Fraction(value))
 
-    def disclosed(self) -> int:
-        """Return 0: noise settles no value while the budget is kept."""
-        return 0 if self.ledger.left >= 0 else int(self.sizes.sum())
+    @property
+    def privacy_loss(self) -> tuple[float, float]:
+        """The epsilon and the delta that the answers about all columns have cost together."""
+        if self.ledger.spent == 0:
+            return 0.0, 0.0
+        delta = self.auditor.delta if self.auditor.mechanism == "gaussian" else 0.0
+        return self.auditor.epsilon_of(self.ledger.spent), delta
+
+    def disclosed(self) -> NoReturn:
+        """Refuse: noisy answers settle no value, and may still make one as good as certain."""
+        raise ParameterError(
+            "Noisy answers are not judged by the values they disclose; DifferentialPrivacy judges them."
+        )
 
     def _cost(self, question: Question) -> Fraction:
         """Return what a question costs: nothing if all its sets were answered at least as precisely before."""

@@ -78,6 +78,16 @@ class Session:
             counts[name] = (max(settled, default=0), int(column.sizes.sum()))
         return counts
 
+    def privacy_loss(self) -> tuple[float, float]:
+        """Return the epsilon and the delta that the answers to the user who spent most have cost."""
+        losses = [
+            audit.privacy_loss
+            for audits in self._audits.values()
+            for audit in audits.values()
+            if audit.privacy_loss is not None
+        ]
+        return max(losses, default=(0.0, 0.0))
+
     def replay(self, entries: Sequence[Entry]) -> None:
         """Bring the auditors to where they were, and answer to the log what was decided but not answered."""
         self._layouts = []

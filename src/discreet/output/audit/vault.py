@@ -16,6 +16,7 @@ import pyarrow as pa
 from discreet.core.boundary import public
 from discreet.core.engine import arrow_table
 from discreet.core.errors import OutputError, ParameterError, SchemaError
+from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require
 from discreet.core.verdict import Verdict
 from discreet.engines.files import reason
@@ -205,10 +206,13 @@ class Vault:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the log discloses no value, recomputed from the answered query sets."""
-        from discreet.guarantees import NoValueDisclosed
+        """Whether the log keeps the auditor's guarantee, recomputed from the answered query sets or their costs."""
+        return self.guarantee.check(self)
 
-        return NoValueDisclosed(of=self.config.sensitive).check(self)
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the auditor guarantees of all answers together."""
+        return self.auditor.guarantee(self.config.sensitive)
 
     @property
     def epsilon_left(self) -> float | None:
@@ -224,6 +228,13 @@ class Vault:
         """Return for each sensitive column how many values the log settles, and how many there are."""
         with self._lock:
             return self._running().disclosures()
+
+    def privacy_loss(self) -> tuple[float, float]:
+        """Return the epsilon and the delta that the answers have cost; refused where answers are exact."""
+        if self.epsilon_left is None:
+            raise ParameterError("This vault answers exactly; NoValueDisclosed judges it.")
+        with self._lock:
+            return self._running().privacy_loss()
 
     @property
     def source(self) -> Path | None:
