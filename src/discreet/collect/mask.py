@@ -106,7 +106,7 @@ class EMask:
         Parameters
         ----------
         baskets
-            The true baskets; their item names stay.
+            The true baskets; their item names stay, and must be public: ``baskets.listed(catalog)`` sets the list.
         random_state
             None for real use. A seed produces the same baskets again, on any number of processors.
         as_bits

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
+from discreet.core.figures import Caution
 from discreet.core.params import BOOL, NONE, Constraint, Constraints, EachOf, FloatIn, MappingOf, OneOf
-from discreet.job.verbs import SEED, TEXTS, Made, Progress, VerbJob
+from discreet.job.verbs import PATH, SEED, TEXTS, Made, Progress, VerbJob
 from discreet.kinds.baskets import BasketKind
 from discreet.kinds.tables import TableKind
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.collect import AdditiveNoise, Channels
+    from discreet.core.baskets.baskets import Baskets
 
 NUMBERS = ("whole", "real")
 """What the values of columns are that noise can hide."""
@@ -137,6 +139,7 @@ class PerturbJob(VerbJob):
             "order": "kept" if self.keep_order else "shuffled",
             "columns": {name: _described(channel) for name, channel in channels.channels.items()},
             "epsilon": channels.epsilon,
+            "exact": [name for name in types if name not in (*self.columns, *self.drop)],
             "seeded": self.seed is not None,
             "cautions": [caution.to_dict() for caution in cautions],
             "file": None if self.out is None else str(self.out),
@@ -204,6 +207,9 @@ class DistortJob(VerbJob):
         The probability that an item of the basket is reported.
     q
         The probability that another item is not reported; p by default (MASK).
+    items
+        The file with the public list of items, one a line. By default it is the items of the baskets, and of an item
+        that few hold the list shows that somebody holds it.
     format
         How the baskets are written; by default the ending of the file decides. A long table cannot hold empty baskets.
     keep_order
@@ -221,6 +227,7 @@ class DistortJob(VerbJob):
 
     p: float
     q: float | None = None
+    items: Path | None = None
     format: str | None = None
     keep_order: bool = False
     seed: int | None = None
@@ -230,7 +237,9 @@ class DistortJob(VerbJob):
     stages = ("Reading", "Distorting", "Writing")
     reading_keys: ClassVar[Mapping[str, Constraint]] = BasketKind.reading
     output_keys = ("format", "keep_order", "seed", "spreadsheet_safe")
+    path_keys = ("items",)
     constraints: ClassVar[Constraints] = {
+        "items": (PATH, NONE),
         "format": OneOf((None, "fimi", "spmf", "lines", "onehot", "bits", "sparse")),
         "keep_order": BOOL,
         "spreadsheet_safe": BOOL,
@@ -250,7 +259,7 @@ class DistortJob(VerbJob):
 
         channel, form = self.channel(), self._form()
         begin("Reading")
-        baskets = read_baskets(self.data, **self.reading)
+        baskets = self._listed(read_baskets(self.data, **self.reading))
         baskets = baskets.spreadsheet_safe() if self.spreadsheet_safe else baskets
         if not baskets.n_items:
             raise InputError(f"{self.data} holds no items, so there is nothing to distort.")
@@ -273,6 +282,19 @@ class DistortJob(VerbJob):
         return Made(
             "distorted-baskets", distorted, self._figures(channel, baskets, entries), self.written(write)
         )
+
+    def _listed(self, baskets: Baskets) -> Baskets:
+        """Return the baskets over the public list of items, where one is named."""
+        from discreet.core.baskets.names import names_of
+
+        if self.items is None:
+            return baskets
+        try:
+            lines = Path(self.items).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise InputError(f"{self.items} cannot be read as a text file with one item a line.") from None
+        names = dict.fromkeys(line.strip() for line in lines if line.strip())
+        return baskets.listed(names_of(list(names)).to_pylist() if names else ())
 
     def _form(self) -> str | None:
         """Return the format to write, before any work is done."""
@@ -309,10 +331,26 @@ class DistortJob(VerbJob):
                 "zeros": channel.basic_privacy(baskets, ones=0.0),
             },
             "seeded": self.seed is not None,
-            "cautions": [caution.to_dict() for caution in formula_cautions(baskets)],
+            "list": "named" if self.items is not None else "of the baskets",
+            "cautions": [
+                caution.to_dict() for caution in (*formula_cautions(baskets), *self._item_list(baskets))
+            ],
             "file": None if self.out is None else str(self.out),
             "order": "kept" if self.keep_order else "shuffled",
         }
+
+    def _item_list(self, baskets: Baskets) -> Iterator[Caution]:
+        """Return the caution about items whose being listed shows that somebody holds them."""
+        if self.items is not None:
+            return
+        alone = int((baskets.counts == 1).sum())
+        yield Caution(
+            "item-list",
+            "The list of items is that of the baskets, so the file shows which items are held at all"
+            + (f"; {alone:,} of {baskets.n_items:,} items are in one basket only" if alone else "")
+            + ". Epsilon holds where the list of items is public: name it with --items.",
+            public=False,
+        )
 
 
 def require_named_columns(names: Any, required: Sequence[str], data: Any) -> None:

@@ -219,3 +219,54 @@ def test_baskets_without_items_are_refused_before_anything_is_written(process, t
     assert ran.returncode == 2
     assert "nothing to distort" in ran.stderr
     assert not (tmp_path / "out.bits").exists()
+
+
+def test_a_public_list_of_items_hides_which_are_held(invoke, tmp_path: Path) -> None:
+    """Without one, the name of an item that a single person holds is in the output only if they hold it."""
+    catalog = tmp_path / "catalog.txt"
+    catalog.write_text("a\nb\nc\n\nHIV\nmilk\na\n")
+    listed = []
+    for name, rows in {"with": "a,b\nb,c\nb,HIV\n", "without": "a,b\nb,c\nb\n"}.items():
+        path, out = tmp_path / f"{name}.txt", tmp_path / f"{name}.bits"
+        path.write_text(rows)
+        command = ("distort", path, "--format", "lines", "--p", 0.5, "--q", 0.97, "--json", "--out", out)
+        bare = json.loads(invoke(*command).stdout)
+        assert [caution["code"] for caution in bare["cautions"]] == ["item-list"]
+        told = json.loads(invoke(*command, "--items", catalog, "--overwrite").stdout)
+        assert told["cautions"] == []
+        assert told["items"] == 5
+        listed.append(read_bits(out).names.to_pylist())
+    assert listed[0] == listed[1] == ["HIV", "a", "b", "c", "milk"]
+
+
+def test_an_item_that_the_list_lacks_is_refused(invoke, tmp_path: Path) -> None:
+    shop, catalog, out = tmp_path / "shop.txt", tmp_path / "catalog.txt", tmp_path / "out.dat"
+    shop.write_text("a,HIV\nb\n")
+    catalog.write_text("a\nb\n")
+    command = (
+        "distort",
+        shop,
+        "--format",
+        "lines",
+        "--p",
+        0.6,
+        "--out",
+        out,
+        "--out-format",
+        "lines",
+        "--items",
+    )
+    refused = invoke(*command, catalog)
+    assert refused.exit_code == 2
+    assert "1 of the 3 items of the baskets are not listed" in refused.output
+    assert "HIV" not in refused.output
+    assert "one item a line" in invoke(*command, tmp_path / "none.txt").output
+    assert not out.exists()
+
+
+def test_numbers_and_names_may_share_a_list(invoke, tmp_path: Path) -> None:
+    shop, catalog, out = tmp_path / "shop.dat", tmp_path / "catalog.txt", tmp_path / "out.bits"
+    shop.write_text("1 2\n2 3\n")
+    catalog.write_text("1\n2\n3\nother\n")
+    assert invoke("distort", shop, "--p", 1, "--q", 1, "--items", catalog, "--out", out).exit_code == 0
+    assert read_bits(out).names.to_pylist() == ["1", "2", "3", "other"]

@@ -338,3 +338,14 @@ def test_a_picture_of_the_grid_replaces_nothing_unasked(invoke, tmp_path: Path) 
     assert notes.read_text() == "mine"
     assert invoke(*draw, "--overwrite").exit_code == 0
     assert notes.read_text() != "mine"
+
+
+def test_epsilon_is_of_the_hidden_columns_and_the_others_are_named(
+    invoke, people: Path, tmp_path: Path
+) -> None:
+    hide = ("--noise", "laplace", "--epsilon", 1, "--columns", "age", "--range", "age=0,100")
+    shown = invoke("perturb", people, *hide, "--out", tmp_path / "noisy.csv").stdout
+    assert "1 for the hidden columns of a row together" in shown
+    assert "written as they are, and no noise hides them" in shown
+    hide = ("--noise", "gaussian", "--privacy", 1, "--columns", "age", "--range", "age=0,100")
+    assert "no factor bounds" in invoke("perturb", people, *hide, "--out", tmp_path / "other.csv").stdout

@@ -27,6 +27,12 @@ The miner must know p and q; discreet choose-pq proposes them."""
 @command(short_help="Flip the bits of baskets.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA, metavar="FILE")
 @verb_options("distort", without=("overwrite", "format"))
+@click.option(
+    "--items",
+    type=options.DATA,
+    metavar="FILE",
+    help="The public list of items, one a line; by default the items of the baskets, which shows that they are held.",
+)
 @file_output("The file to write: .dat, .bits, .npz …")
 @click.option(
     "--out-format",
@@ -38,7 +44,15 @@ The miner must know p and q; discreet choose-pq proposes them."""
 def distort(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     """Flip the items of the baskets in FILE with known probabilities, and write the result in random order."""
     reading = reading_of(values)
-    job = command_job("distort", values, data=data, out=out, reading=reading, format=values["out_format"])
+    job = command_job(
+        "distort",
+        values,
+        data=data,
+        out=out,
+        reading=reading,
+        format=values["out_format"],
+        items=values["items"],
+    )
     perform_verb("distort", job, as_json=as_json, quiet=quiet)
 
 

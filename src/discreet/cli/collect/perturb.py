@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ Examples:
 
 \b
 Whoever learns from the noisy file must know the noise; discreet reconstruct recovers the distributions."""
+_MOST_NAMED = 8
 
 
 @command(
@@ -63,8 +65,8 @@ def perturb(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) ->
 
 
 def show(job: VerbJob, result: Made) -> None:
-    """Print which noise hides each column, and what a whole row is worth."""
-    from discreet.cli._output import number_text, print_figures
+    """Print which noise hides each column, what that of a row is worth, and which columns have none."""
+    from discreet.cli._output import print_figures
 
     figures = result.figures
     print_figures(
@@ -72,13 +74,30 @@ def show(job: VerbJob, result: Made) -> None:
         [
             ("rows", f"{figures['rows']:,}"),
             *((name, _described(column)) for name, column in figures["columns"].items()),
-            ("epsilon", f"{number_text(figures['epsilon'])} for a whole row"),
+            ("epsilon", _epsilon(figures)),
+            *([("exact", _exact(figures["exact"]))] if figures["exact"] else []),
             ("written", str(job.out)),
             *options.order_caution(figures["order"]),
             *options.seed_warning(seeded=figures["seeded"]),
             ("next", "pass the noise to discreet reconstruct"),
         ],
     )
+
+
+def _epsilon(figures: dict[str, Any]) -> str:
+    """Return what the noise of a row is worth; columns without noise are not in it."""
+    from discreet.cli._output import number_text
+
+    epsilon = figures["epsilon"]
+    if math.isinf(epsilon):
+        return "infinite: no factor bounds what a noisy value can reveal; Laplace noise over a stated range has one"
+    return f"{number_text(epsilon)} for the hidden columns of a row together"
+
+
+def _exact(names: list[str]) -> str:
+    """Return that columns are written as they are, which no epsilon covers."""
+    listed = ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
+    return f"{listed}: written as they are, and no noise hides them; --drop leaves columns out"
 
 
 def _described(column: dict[str, Any]) -> str:

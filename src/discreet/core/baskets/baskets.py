@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.bits import ItemBits
-from discreet.core.baskets.names import codes_among, sorted_items, whole_or_text
+from discreet.core.baskets.names import codes_among, sorted_items, sorted_names, whole_or_text
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.tables.spreadsheet import defused
@@ -146,6 +146,26 @@ class Baskets:
     def codes_of(self, names: Iterable[Any], *, parameter: str = "items") -> CodeArray:
         """Return the codes of named items; a name that no item bears is refused."""
         return codes_among(self.names, names, parameter=parameter)
+
+    def listed(self, names: Iterable[Any]) -> Baskets:
+        """Return the baskets over a list of items; those in no basket stay in it, and one that it lacks is refused.
+
+        >>> shop = Baskets.from_lists([["milk"], ["beer", "milk"]]).listed(["beer", "bread", "milk", "tea"])
+        >>> shop.n_items, shop.lists()
+        (4, [['milk'], ['beer', 'milk']])
+        """
+        try:
+            values = whole_or_text(pa.array(list(names)), where="that are listed")
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+            raise InputError("The list must name items by whole numbers or text.") from None
+        # Items that all read as numbers are numbers in a file of baskets, while the list may name others too.
+        type_ = self.names.type if values.type == self.names.type else pa.string()
+        wanted, _ = sorted_names(values.cast(type_), where="that are listed")
+        codes = pc.index_in(self.names.cast(type_), value_set=wanted)
+        if codes.null_count:
+            raise InputError(f"{codes.null_count} of the {self.n_items} items of the baskets are not listed.")
+        new_code = np.asarray(codes.to_numpy(zero_copy_only=False), np.int32)
+        return Baskets.from_entries(self.rows(), new_code[self.items], wanted, n=len(self))
 
     def spreadsheet_safe(self) -> Baskets:
         """Return the baskets with an apostrophe before names of items that a spreadsheet would run as a formula.
