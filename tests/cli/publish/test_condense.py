@@ -391,3 +391,36 @@ def test_rows_compared_by_all_columns_are_cautioned(invoke, visits: Path, tmp_pa
     for options in (("--sensitive", "ward"), ("--allow-copies",)):
         told = json.loads(invoke(*given, tmp_path / options[-1].strip("-"), *options).output)
         assert "compared-columns" not in [caution["code"] for caution in told["cautions"]]
+
+
+def test_merging_replaces_no_state_and_no_other_file_unasked(invoke, visits: Path, tmp_path: Path) -> None:
+    states = [tmp_path / "north.bin", tmp_path / "south.bin"]
+    for state in states:
+        command = (
+            "stream",
+            "condense",
+            "--columns",
+            "age,weight",
+            "--from",
+            visits,
+            "-k",
+            5,
+            "--state",
+            state,
+        )
+        assert invoke(*command).exit_code == 0
+    before = [state.read_bytes() for state in states]
+    precious = tmp_path / "thesis.txt"
+    precious.write_text("ten years")
+    assert "there already" in invoke("stream", "merge", *states, "--out", precious).output
+    assert precious.read_text() == "ten years"
+    for overwriting in ((), ("--overwrite",)):
+        refused = invoke("stream", "merge", *states, "--out", states[0], *overwriting)
+        assert refused.exit_code == 2
+        assert "is what is read" in refused.output
+    assert (
+        "named twice"
+        in invoke("stream", "merge", states[0], states[0], "--out", tmp_path / "both.bin").output
+    )
+    assert [state.read_bytes() for state in states] == before
+    assert invoke("stream", "merge", *states, "--out", precious, "--overwrite").exit_code == 0

@@ -263,3 +263,14 @@ def test_run_is_strict_where_asked(invoke, tmp_path: Path) -> None:
     assert "There are cautions, so nothing was written." in refused.output
     assert not (tmp_path / "out").exists()
     assert invoke("run", job, "--out", tmp_path / "out").exit_code == 0
+
+
+def test_a_run_never_replaces_its_job_file(invoke, tmp_path: Path) -> None:
+    people, job = tmp_path / "people.csv", tmp_path / "job.csv"
+    people.write_text("age\n" + "\n".join(map(str, range(30))) + "\n")
+    text = '[input]\npath = "people.csv"\n\n[perturb]\ncolumns = ["age"]\nnoise = "uniform"\nspread = 3\n'
+    job.write_text(text)
+    refused = invoke("run", job, "--out", job, "--overwrite")
+    assert refused.exit_code == 2
+    assert "is what is read" in refused.output
+    assert job.read_text() == text

@@ -268,3 +268,17 @@ def test_single_items_are_suppressed_at_any_delta_and_that_is_said(invoke, key: 
     said = invoke("sketch", path, "--delta", 0.5, "--key-file", key, "--out", tmp_path / "out").output
     assert "20 of 40 records (50.0%) are suppressed" in said
     assert "20 records of a single item are suppressed at any delta" in said
+
+
+def test_a_key_is_never_replaced_by_sketches(invoke, tmp_path: Path) -> None:
+    """Without the key, sketches that were made with it can never be compared again."""
+    key, shop = tmp_path / "key.arrow", tmp_path / "shop.dat"
+    key.write_bytes(bytes(range(32)))
+    shop.write_text("1 2 3\n2 3\n1 3\n")
+    (tmp_path / "link.arrow").symlink_to(key)
+    for out in (key, tmp_path / "link.arrow"):
+        command = ("sketch", shop, "--delta", 0.5, "--key-file", key, "--out", out, "--overwrite")
+        refused = invoke(*command)
+        assert refused.exit_code == 2
+        assert "is what is read" in refused.output
+    assert key.read_bytes() == bytes(range(32))

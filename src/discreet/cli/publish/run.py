@@ -50,6 +50,7 @@ def run(
     """
     from dataclasses import replace
 
+    from discreet.engines.folder_kinds import require_apart
     from discreet.job import VerbJob, open_job
     from discreet.job.exploration import with_k
 
@@ -58,6 +59,8 @@ def run(
         if strict or pdf or sign or k is not None or are_named(values):
             raise mistake("A job that makes no release takes --out and --overwrite alone.")
         chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
+        for target in chosen_verb.targets():
+            require_apart(target, job)
         perform_verb("run", chosen_verb, as_json=as_json, quiet=quiet)
         return
     chosen = replace(

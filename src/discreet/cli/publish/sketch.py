@@ -152,8 +152,11 @@ def _print(
 
 def _refuse_misfits(data: Path, out: Path, values: dict[str, Any]) -> None:
     """Refuse options that do not fit together or to the data."""
+    from discreet.engines.folder_kinds import require_apart
+
     if values["k_variance"] is None:
         _refuse(values, ("gap", "partition"), "belongs to --k-variance.", "--k-variance 10")
+    require_apart(out, data, values["key_file"])
     if values["sign"] is not None and out.suffix == ".arrow":
         raise parse.mistake(
             "--sign is for a release; a file of sketches alone has no release.json.", "--out FOLDER"

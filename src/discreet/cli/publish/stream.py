@@ -197,11 +197,16 @@ def sample(
 )
 @click.argument("states", type=options.DATA, nargs=-1, required=True)
 @click.option("--out", type=options.DATA, required=True, metavar="FILE", help="The state to write.")
+@options.OVERWRITE_FILE
 @options.printing
-def merge(states: tuple[Path, ...], out: Path, as_json: bool, quiet: bool) -> None:
+def merge(states: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool, quiet: bool) -> None:
     """Merge STATES of streams with the same columns into one; they stay as they are."""
+    from discreet.engines.atomic import require_free_file
     from discreet.publish import StreamCondensation
 
+    if len({path.resolve() for path in states}) < len(states):
+        raise parse.mistake("A state is named twice; its records would count twice.")
+    require_free_file(out, *states, overwrite=overwrite)
     first, *others = (StreamCondensation.load(path) for path in states)
     for other in others:
         first.merge(other)
