@@ -235,6 +235,11 @@ METHODS: dict[str, Method] = {
             whole_columns=True,
         ),
         _table(
+            "global",
+            "global_recoding:GlobalRecoding",
+            "publishes each value at one level of its tree in the whole table, as fine as the guarantee allows",
+        ),
+        _table(
             "local",
             "local_recoding:LocalRecoding",
             "publishes each row at the finest level of its trees that its surroundings allow; cautions where sensitive "

@@ -234,7 +234,8 @@ def _is_public_part(data: Mapping[str, Any]) -> bool:
     if "levels" in data:
         levels = data["levels"]
         return isinstance(levels, Mapping) and all(
-            name in quasi and (level == TOP or _is_count(level)) for name, level in levels.items()
+            name in quasi and (level == TOP or _is_count(level) or _is_cut(level))
+            for name, level in levels.items()
         )
     return data.get("private") is True if "cells" not in data else _are_cells(data["cells"], set(quasi))
 
@@ -245,6 +246,9 @@ def _is_private_part(data: object) -> bool:
         return False
     hidden = data.get("columns", {})
     if not isinstance(hidden, Mapping) or not all(map(_is_hidden, hidden.values())):
+        return False
+    cut = data.get("levels", {})
+    if not isinstance(cut, Mapping) or not all(map(_is_cut, cut.values())):
         return False
     if "boxes" not in data and "cells" not in data:
         return True
@@ -280,6 +284,19 @@ def _is_hidden(column: object) -> bool:
     is_list = isinstance(ordered, list) and all(isinstance(value, str | int | float) for value in ordered)
     typed = isinstance(column.get("type", ""), str)
     return typed and isinstance(column.get("hierarchy", {}), Mapping) and (ordered is None or is_list)
+
+
+def _is_cut(labels: object) -> bool:
+    """Return whether labels are given by the level at which they stand."""
+    return (
+        isinstance(labels, Mapping)
+        and len(labels) > 0
+        and all(isinstance(level, str) and level.isdecimal() and len(level) < 4 for level in labels)
+        and all(
+            isinstance(each, list) and all(isinstance(label, str) for label in each)
+            for each in labels.values()
+        )
+    )
 
 
 def _are_cells(cells: object, quasi: set[str]) -> bool:
