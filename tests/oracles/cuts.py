@@ -77,9 +77,7 @@ def published(
     rows: Sequence[tuple[Any, ...]], trees: Sequence[Tree], chosen: Sequence[Cut], keeps: Keeps
 ) -> list[bool]:
     """Which rows are published: the last entry of a row is sensitive, and failing classes go until none fails."""
-    shown = [
-        tuple(cell(*column) for column in zip(trees, chosen, row[:-1], strict=True)) for row in rows
-    ]
+    shown = [tuple(cell(*column) for column in zip(trees, chosen, row[:-1], strict=True)) for row in rows]
     stays = [True] * len(rows)
     while True:
         classes: dict[Any, list[int]] = defaultdict(list)
@@ -102,7 +100,13 @@ def loss(
     total = 0.0
     for row, stay in zip(rows, stays, strict=True):
         for tree, cut, value in zip(trees, chosen, row[:-1], strict=True):
-            under = len(tree) if cut[value] == height(tree) else len(_under(tree, cut, value)) if value is not None else 1
+            under = (
+                len(tree)
+                if cut[value] == height(tree)
+                else len(_under(tree, cut, value))
+                if value is not None
+                else 1
+            )
             total += (under - 1) / max(len(tree) - 1, 1) if stay else 1
     return total / (len(rows) * len(trees))
 

@@ -140,7 +140,7 @@ def test_odd_names_come_through_the_command(invoke, tmp_path: Path) -> None:
         ([], "guarantee"),
         (["-k", "five"], "-k takes numbers"),
         (["-k", "5", "--max-suppressed", "0,x"], "--max-suppressed takes numbers"),
-        (["-k", "5", "--max-suppressed", "2"], "'shares'"),
+        (["-k", "5", "--max-suppressed", "2.0"], "'shares'"),
         (["-k", "5", "--measure", "beauty"], "'measures'"),
         (["-k", "5", "--top", "0"], "--top"),
         (["-k", "5", "--time-limit", "0"], "'time_limit'"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.csv
 import pytest
@@ -30,6 +30,7 @@ from discreet.guarantees import (
 )
 from discreet.measure import loss
 from discreet.publish import GlobalRecoding, OptimalLattice
+from discreet.publish.recipes.sql import statement
 
 KEEPS: list[tuple[Guarantee, oracle.Keeps]] = [
     *((KAnonymity(k), lambda values, _, k=k: len(values) >= k) for k in (1, 2, 3)),
@@ -68,7 +69,12 @@ def small_tables(draw: st.DrawFn) -> tuple[list[tuple[Any, ...]], list[oracle.Tr
 
 def table_of(rows: list[tuple[Any, ...]], trees: list[oracle.Tree]) -> Table:
     specs = [
-        tree_rows([list(tree), *([labels[level] for labels in tree.values()] for level in range(oracle.height(tree)))])
+        tree_rows(
+            [
+                list(tree),
+                *([labels[level] for labels in tree.values()] for level in range(oracle.height(tree))),
+            ]
+        )
         for tree in trees
     ]
     columns = dict(zip("xys", map(list, zip(*rows, strict=True)), strict=True))
@@ -118,3 +124,134 @@ def test_a_cut_is_valid_and_nothing_more_can_be_opened(
             left = oracle.published(rows, trees, more, keeps)
             fits = left.count(False) <= limit and any(left)
             assert not fits or oracle.loss(rows, trees, more, left) > lost + 1e-10
+
+
+ZIPS = ["10598"] * 2 + ["10547"] * 2 + ["90345", "91119"]
+
+
+def towns(zips: list[str | None], *, ages: list[int] | None = None) -> Table:
+    columns: dict[str, Any] = {"age": ages or [30 + at % 2 for at in range(len(zips))], "zip": zips}
+    return Table(pa.table(columns), {"age": quasi(intervals(10, 20)), "zip": quasi(masked())})
+
+
+def test_a_null_keeps_its_own_cell_below_the_root() -> None:
+    release = GlobalRecoding(KAnonymity(2)).release(
+        Table(pa.table({"zip": [*ZIPS, None, None]}), {"zip": quasi(masked())})
+    )
+    shown = Counter(release.frame["zip"].to_pylist())
+    assert shown == {"10547": 2, "10598": 2, "9****": 2, None: 2}
+    assert release.recipe["levels"] == {"zip": {"0": ["10547", "10598"], "4": ["9****"]}}
+
+
+def test_labels_that_stand_for_two_nodes_stay_unopened() -> None:
+    towns_of = {"x": "y", "u": "x", "v": "x", "w": "y"}
+    cities = ["x"] * 4 + ["u", "u", "v", "v"] + ["w"] * 4
+    table = Table(pa.table({"city": cities}), {"city": quasi(from_mapping(towns_of))})
+    release = GlobalRecoding(KAnonymity(3)).release(table)
+    # Opening y would show the leaf x beside the node x of u and v.
+    assert Counter(release.frame["city"].to_pylist()) == {"y": 8, "x": 4}
+
+
+def test_units_are_counted_instead_of_rows() -> None:
+    frame = pa.table({"who": ["a", "a", "a", "b", "c", "d"], "zip": ["10598"] * 3 + ["10547"] * 3})
+    table = Table(frame, {"who": person(), "zip": quasi(masked())})
+    assert set(GlobalRecoding(KAnonymity(2)).release(table).frame["zip"].to_pylist()) == {"105**"}
+    assert GlobalRecoding(KAnonymity(2)).release(table).verdict.ok
+
+
+def test_a_population_is_counted_by_the_labels_of_the_cut() -> None:
+    people = Table(pa.table({"zip": ["10598", "10597", "10547", "90345"]}), {"zip": quasi()})
+    table = Table(pa.table({"zip": ["10598", "10597", "10547"]}), {"zip": quasi(masked())})
+    release = GlobalRecoding(KMap(2, people)).release(table)
+    assert release.verdict.ok
+    assert set(release.frame["zip"].to_pylist()) == {"105**"}
+    alone = GlobalRecoding(KMap(2, people) & KAnonymity(1), max_suppressed=0.34).release(table)
+    assert alone.verdict.ok
+
+
+@pytest.mark.parametrize("share", [0.0, 0.34])
+def test_weights_and_limits_of_levels(share: float) -> None:
+    table = towns(ZIPS, ages=[31, 32, 33, 34, 61, 62])
+    free = GlobalRecoding(KAnonymity(2), max_suppressed=share).release(table)
+    assert free.verdict.ok
+    bound = GlobalRecoding(KAnonymity(2), max_suppressed=share, lowest={"zip": 1}, highest={"age": 2})
+    cut = bound.release(table).recipe["levels"]["zip"]
+    assert min(map(int, cut)) >= 1 if isinstance(cut, dict) else cut == "top" or cut >= 1
+    heavy = GlobalRecoding(KAnonymity(2), max_suppressed=share, weights={"zip": 100.0}).release(table)
+    assert loss(heavy).columns["zip"] <= loss(free).columns["zip"] + 1e-12
+
+
+def test_sensitive_values_that_decide_bring_the_caution() -> None:
+    frame = pa.table({"zip": ["10598"] * 2 + ["10547"] * 2, "illness": ["a", "a", "b", "b"]})
+    table = Table(frame, {"zip": quasi(masked()), "illness": sensitive()})
+    decided = GlobalRecoding(DistinctDiversity(2)).release(table)
+    assert decided.evidence.details["minimality"]
+    assert "minimality" in {caution.code for caution in decided.cautions}
+    mixed = Table(frame.set_column(1, "illness", [["a", "b", "a", "b"]]), table.schema)
+    assert not GlobalRecoding(DistinctDiversity(2)).release(mixed).evidence.details["minimality"]
+
+
+def test_a_recipe_carries_the_cut_to_new_rows(tmp_path: Path) -> None:
+    schema = {"zip": quasi(masked())}
+    release = GlobalRecoding(KAnonymity(2)).release(Table(pa.table({"zip": ZIPS}), schema))
+    release.write(tmp_path / "release")
+    recipe = Recipe.read(tmp_path / "release" / "release.json")
+    assert recipe.private["levels"] == {"zip": {"0": ["10547", "10598"], "4": ["9****"]}}
+    more = pa.table({"zip": ["10598", "10598", "93001", "94002"]})
+    for known in (recipe, Recipe(recipe.data, {"format": 1, "columns": recipe.private.get("columns", {})})):
+        new = known.apply(more)
+        assert Counter(new.frame["zip"].to_pylist()) == {"10598": 2, "9****": 2}
+        assert new.verdict.ok
+    # A value that the cut leaves out is a misfit: coarsened with others, or left out.
+    strange = pa.table({"zip": ["10598", "10598", "20001", "20002"]})
+    coarsened = recipe.apply(strange)
+    assert coarsened.verdict.ok
+    assert coarsened.frame.num_rows == 4
+    fewer = recipe.apply(strange, misfits="suppress", max_suppressed=0.5)
+    assert fewer.frame["zip"].to_pylist() == ["10598"] * 2
+    together = recipe.apply(more, released=release.frame)
+    assert Counter(together.frame["zip"].to_pylist()) == {"10598": 4, "10547": 2, "9****": 4}
+
+
+def test_a_cut_as_sql_shows_what_apply_shows() -> None:
+    frame = pa.table({"age": [31, 31, 33, 33, 61, 72, None, None], "zip": [*ZIPS, None, None]})
+    schema = {"age": quasi(intervals(10, 20)), "zip": quasi(masked())}
+    release = GlobalRecoding(KAnonymity(2)).release(Table(frame, schema))
+    recipe = Recipe(release.recipe, release.private)
+    assert recipe.data["levels"]["age"] == {"0": ["31", "33"], "2": ["[60, 79]"]}
+    data = pa.concat_tables([frame, pa.table({"age": [75, 75], "zip": ["90345", "90345"]})])
+    rows = duckdb.sql(statement(recipe)).fetchall()
+    assert Counter(rows) == Counter(tuple(row.values()) for row in recipe.apply(data).frame.to_pylist())
+    # A value that no published label takes in becomes the root.
+    data = pa.table({"age": [44], "zip": ["20001"]})
+    assert duckdb.sql(statement(recipe)).fetchall() == [("*", "*")]
+
+
+def test_bad_input_is_one_clear_line() -> None:
+    table = towns(ZIPS)
+    with pytest.raises(ParameterError, match="'max_suppressed' parameter of GlobalRecoding"):
+        GlobalRecoding(KAnonymity(2), max_suppressed=-0.1).release(table)
+    with pytest.raises(InfeasibleError, match="No generalization keeps"):
+        GlobalRecoding(KAnonymity(7)).release(table)
+    one = Table(pa.table({"a": [1]}), {"a": quasi()})
+    assert GlobalRecoding(KAnonymity(1)).release(one).frame["a"].to_pylist() == [1]
+    constant = Table(pa.table({"a": ["x"] * 3}), {"a": quasi(from_mapping({"x": "x"}))})
+    assert GlobalRecoding(KAnonymity(3)).release(constant).frame["a"].to_pylist() == ["x"] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.02])
+def test_adult_loses_no_more_than_the_best_levels(shared_data: Path, share: float) -> None:
+    folder = shared_data / "adult-arx"
+    frame = pyarrow.csv.read_csv(
+        pa.input_stream(folder / "adult.csv.gz"), parse_options=pyarrow.csv.ParseOptions(delimiter=";")
+    )
+    frame = pa.table({name: frame[name].cast(pa.string()) for name in frame.column_names})
+    roles = {
+        name: quasi(read_hierarchy(folder / f"adult_hierarchy_{name}.csv")) for name in frame.column_names
+    }
+    table = Table(frame, roles)
+    best = OptimalLattice(KAnonymity(5), max_suppressed=share).release(table)
+    release = GlobalRecoding(KAnonymity(5), max_suppressed=share).release(table)
+    assert release.verdict.ok
+    assert loss(release).total <= loss(best).total + 1e-12

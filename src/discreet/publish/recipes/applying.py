@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, CodeArray
 from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy, type_named
-from discreet.core.params import FloatIn, InstanceOf, OneOf, require
+from discreet.core.params import InstanceOf, OneOf, require
 from discreet.core.release import Cells, Release
 from discreet.core.rng import RandomState, secret_seed
 from discreet.core.tables import labels
@@ -28,7 +28,7 @@ from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, height_of
 from discreet.publish.recipes.union import ReleasedRows, failing_classes
 from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import Plan
-from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
+from discreet.publish.tables.suppression import Suppressible, allowed_rows, kept_groups, refuse_too_many
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -83,11 +83,11 @@ class Application:
         recipe: Recipe,
         table: Table,
         guarantee: Guarantee,
-        max_suppressed: float,
+        max_suppressed: int | float,
         misfits: Literal["coarsen", "suppress"],
         random_state: RandomState,
     ) -> None:
-        require(recipe, "max_suppressed", max_suppressed, FloatIn(0, 1))
+        require(recipe, "max_suppressed", max_suppressed, Suppressible())
         require(recipe, "misfits", misfits, OneOf(("coarsen", "suppress")))
         self.recipe, self.table, self.guarantee = recipe, table, counted_by_unit(guarantee, table)
         self.max_suppressed, self.misfits, self.random_state = max_suppressed, misfits, random_state

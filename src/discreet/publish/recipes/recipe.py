@@ -140,12 +140,14 @@ class Recipe:
             )
 
     @property
-    def max_suppressed(self) -> float:
-        """The share of rows that the recipe's release was allowed to leave out."""
+    def max_suppressed(self) -> int | float:
+        """The rows that the recipe's release was allowed to leave out: their number, or a share."""
+        from discreet.publish.tables.suppression import Suppressible
+
         parameters = self.data.get("parameters", {})
         start = parameters.get("start")
         value = (start if isinstance(start, Mapping) else parameters).get("max_suppressed", 0.0)
-        return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
+        return value if Suppressible().admits(value) else 0.0
 
     @reads("The guarantee of the recipe")
     def guarantee(self, population: Table | None = None) -> Guarantee:
@@ -161,7 +163,7 @@ class Recipe:
         released: Any = None,
         joined_known: bool = True,
         misfits: Literal["coarsen", "suppress"] = "coarsen",
-        max_suppressed: float | None = None,
+        max_suppressed: int | float | None = None,
         keys: Mapping[str, bytes] | None = None,
         population: Table | None = None,
         allow_unique: Collection[str] = (),
@@ -188,7 +190,7 @@ class Recipe:
             ``"coarsen"`` puts misfits into coarser groups of their own (levels of whole columns are raised);
             ``"suppress"`` leaves them out.
         max_suppressed
-            The share of rows that may be left out; the recipe's own by default.
+            The rows that may be left out: their number as an int, or a share as a float; the recipe's own by default.
         keys
             The keys of pseudonyms, by column.
         population
@@ -203,11 +205,11 @@ class Recipe:
         """
         from discreet.publish.recipes.applying import Application
 
-        share = self.max_suppressed if max_suppressed is None else max_suppressed
+        limit = self.max_suppressed if max_suppressed is None else max_suppressed
         safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
         schema = self.schema(keys, allow_unique=allow_unique)
         table = Table(frame, schema, spreadsheet_safe=safe, types=self._types())
-        application = Application(self, table, self.guarantee(population), share, misfits, random_state)
+        application = Application(self, table, self.guarantee(population), limit, misfits, random_state)
         return application.release() if released is None else application.together(released, joined_known)
 
 

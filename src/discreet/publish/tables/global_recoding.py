@@ -1,4 +1,4 @@
-"""Global recoding: each value has one generalization in the whole table, at a level of its own (a cut through the tree)."""
+"""Global recoding: each value has one generalization in the whole table: a cut through each column's tree."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class GlobalRecoding(TablePublisher):
         What the node to begin at costs least by; see `OptimalLattice`. From there the loss is lowered, by the same
         weights.
     max_suppressed
-        How many rows may be left out: an int is a number of rows, a float a share of them.
+        The rows that may be left out: their number as an int, or a share as a float.
     lowest, highest
         Limits of the levels of columns, by name.
     time_limit
@@ -54,17 +54,13 @@ class GlobalRecoding(TablePublisher):
 
     Examples
     --------
-    Of six people, four are near each other. No level of whole columns below the top does, but a cut does:
+    Of six people, four share their zip codes in pairs. Whole columns go to level 4; a cut leaves the four as they are:
 
     >>> import pyarrow as pa
     >>> from discreet import Table, masked, quasi
     >>> from discreet.guarantees import KAnonymity
-    >>> table = Table(pa.table({"zip": ["10598", "10598", "10547", "10547", "90345", "89119"]}), {"zip": quasi(masked())})
-    >>> release = GlobalRecoding(KAnonymity(2)).release(table)
-    >>> sorted(set(release.frame["zip"].to_pylist())), release.evidence.details["start"]
-    (['*'], {'zip': 5})
-    >>> table = Table(pa.table({"zip": ["10598", "10598", "10547", "10547", "90345", "91119"]}), {"zip": quasi(masked())})
-    >>> release = GlobalRecoding(KAnonymity(2)).release(table)
+    >>> codes = ["10598", "10598", "10547", "10547", "90345", "91119"]
+    >>> release = GlobalRecoding(KAnonymity(2)).release(Table(pa.table({"zip": codes}), {"zip": quasi(masked())}))
     >>> sorted(set(release.frame["zip"].to_pylist())), release.evidence.details["start"]
     (['10547', '10598', '9****'], {'zip': 4})
 
@@ -76,7 +72,7 @@ class GlobalRecoding(TablePublisher):
     """
 
     measure: Measure = "loss"
-    max_suppressed: float = 0.0
+    max_suppressed: int | float = 0.0
     aggregate: Literal["mean", "maximum", "geometric"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None

@@ -1,13 +1,15 @@
-"""Suppression: rows whose class would break the guarantee are left out, up to a share."""
+"""Suppression: rows whose class would break the guarantee are left out, up to a number or a share of them."""
 
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray
 from discreet.core.errors import InfeasibleError
+from discreet.core.params import FloatIn, IntIn
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
@@ -31,9 +33,49 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
     return kept
 
 
+class Suppressible:
+    """A number of rows, or a share of them: an int counts, a float is a share, so that 1 is a row and 1.0 is all."""
+
+    def admits(self, value: object) -> bool:
+        """Return whether the value is an int of at least 0, or a number in [0, 1] that is no int."""
+        return IntIn(0).admits(value) or (not isinstance(value, Integral) and FloatIn(0, 1).admits(value))
+
+    def __str__(self) -> str:
+        return f"{IntIn(0)}, a number of rows, or {FloatIn(0, 1)}, a share"
+
+
 def allowed_rows(max_suppressed: float, n_rows: int) -> int:
-    """Return how many rows a share allows to be left out; 0.29 of 100 is 29, whatever a float makes of it."""
+    """Return how many rows may be left out: an int is their number, a float a share.
+
+    Rows are counted, also where each belongs to a unit. 0.29 of 100 is 29, whatever a float makes of it.
+
+    >>> allowed_rows(1, 100), allowed_rows(1.0, 100), allowed_rows(0.29, 100), allowed_rows(7, 5)
+    (1, 100, 29, 5)
+    """
+    if isinstance(max_suppressed, Integral):
+        return min(int(max_suppressed), n_rows)
     return math.floor(max_suppressed * n_rows + 1e-9)
+
+
+def allowance(max_suppressed: float) -> str:
+    """Return in words how many rows may be left out.
+
+    >>> allowance(2), allowance(0.02)
+    ('2 rows', '2.00% of the rows')
+    """
+    if isinstance(max_suppressed, Integral):
+        return f"{max_suppressed} row{'s' * (max_suppressed != 1)}"
+    return f"{max_suppressed:.2%} of the rows"
+
+
+def enough_for(n_dropped: int, n_rows: int, max_suppressed: float) -> float:
+    """Return what would allow some rows to be left out, written as the limit that does not: rows, or a short share."""
+    return n_dropped if _counts(max_suppressed) else share_for(n_dropped, n_rows)
+
+
+def _counts(max_suppressed: float) -> bool:
+    """Return whether a limit is a number of rows that says something; 0 is none, however it is written."""
+    return isinstance(max_suppressed, Integral) and max_suppressed > 0
 
 
 def share_for(n_dropped: int, n_rows: int) -> float:
@@ -47,11 +89,11 @@ def refuse_too_many(guarantee: Guarantee, n_dropped: int, n_rows: int, max_suppr
         return
     remedy, fix = "generalize further or ask for less", {}
     if n_dropped < n_rows:
-        fix = {"max_suppressed": share_for(n_dropped, n_rows)}
+        fix = {"max_suppressed": enough_for(n_dropped, n_rows, max_suppressed)}
         remedy = f"allow max_suppressed={fix['max_suppressed']:g}"
     raise InfeasibleError(
         f"{n_dropped} of {n_rows} rows ({n_dropped / n_rows:.2%}) would have to be suppressed to keep {guarantee}, "
-        f"and at most {max_suppressed:.2%} may be; {remedy}.",
+        f"and at most {allowance(max_suppressed)} may be; {remedy}.",
         fix=fix,
     )
 
