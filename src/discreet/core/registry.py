@@ -359,6 +359,19 @@ METHODS: dict[str, Method] = {
             "LocalDP",
         ),
         _collector(
+            "pram",
+            "pram:Pram",
+            "values",
+            "redraws categories so that their shares are expected to stay",
+            "LocalDP",
+        ),
+        _collector(
+            "rank-swapping",
+            "rank_swapping:RankSwapping",
+            "table",
+            "swaps values between rows of near rank; columns stay as they are, and nothing is guaranteed",
+        ),
+        _collector(
             "channels", "channels:Channels", "table", "distorts each column by a collector of its own"
         ),
         _miner(
