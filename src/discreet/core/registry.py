@@ -245,6 +245,11 @@ METHODS: dict[str, Method] = {
             "publishes each row at the finest level of its trees that its surroundings allow; cautions where sensitive "
             "values are judged",
         ),
+        _table(
+            "microaggregation",
+            "microaggregation:Microaggregation",
+            "publishes the means of small groups of near rows in place of numbers and dates",
+        ),
         _publisher(
             "cahd",
             "baskets.cahd:Cahd",

@@ -275,8 +275,9 @@ class Application:
         """Divide the tuples that do not fit into groups of their own; None where none keeps the guarantee."""
         from discreet.publish.tables.mondrian import Mondrian
 
-        mean = self.recipe.data.get("parameters", {}).get("summary") == "mean"
-        divider = Mondrian(self.guarantee, summary="mean" if mean else "box")
+        # Means are private altogether, so that a recipe of means has no public cells.
+        means = not {"cells", "levels"} & self.recipe.data.keys()
+        divider = Mondrian(self.guarantee, summary="mean" if means else "box")
         try:
             group, labels_, covering = divider.divide(self.table.part(left))
         except InfeasibleError:
