@@ -131,7 +131,7 @@ def _plan_of(cut: Specialization, details: dict[str, Any]) -> Plan:
         cells[spelling.name] = Cells(nodes[spelling.codes[first]], spelling.loss, spelling.covered)
         if cut.levels[column][spelling.codes[~dropped]].any():
             by_value[spelling.name] = spelling.labels_at(nodes)
-    codes = [np.unique(spelling.codes[~dropped]) for spelling in cut.spelling]
+    codes = [np.unique(spelling.codes[~dropped]).astype(np.int64) for spelling in cut.spelling]
     return Plan(
         np.bincount(class_of, counts[~dropped], kept_classes.size).astype(np.int64),
         cells,

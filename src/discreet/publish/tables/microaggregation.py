@@ -158,10 +158,10 @@ def _joined(points: FloatArray, counts: IntArray, labels: IntArray, failing: Boo
     sums = [np.bincount(labels, counts * column) for column in points.T]
     middle = np.stack(sums, axis=1) / sizes[:, None]
     alone = np.flatnonzero(failing)
-    nearest = cKDTree(middle).query(middle[alone], k=2)[1]
+    nearest = np.asarray(cKDTree(middle).query(middle[alone], k=2)[1])
     other = np.where(nearest[:, 0] == alone, nearest[:, 1], nearest[:, 0])
     links = coo_array((np.ones(alone.size, np.int8), (alone, other)), shape=(sizes.size, sizes.size))
-    return _numbered(connected_components(links, directed=False)[1][labels])
+    return _numbered(connected_components(links, directed=False)[1].astype(np.int64)[labels])
 
 
 def _numbered(labels: IntArray) -> IntArray:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 
 import numpy as np
 
 from discreet.core.arrays import BoolArray
+from discreet.core.baskets.supports import is_count
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import FloatIn, IntIn
 from discreet.core.tables.groups import Groups
@@ -38,7 +38,7 @@ class Suppressible:
 
     def admits(self, value: object) -> bool:
         """Return whether the value is an int of at least 0, or a number in [0, 1] that is no int."""
-        return IntIn(0).admits(value) or (not isinstance(value, Integral) and FloatIn(0, 1).admits(value))
+        return IntIn(0).admits(value) or (not is_count(value) and FloatIn(0, 1).admits(value))
 
     def __str__(self) -> str:
         return f"{IntIn(0)}, a number of rows, or {FloatIn(0, 1)}, a share"
@@ -52,7 +52,7 @@ def allowed_rows(max_suppressed: float, n_rows: int) -> int:
     >>> allowed_rows(1, 100), allowed_rows(1.0, 100), allowed_rows(0.29, 100), allowed_rows(7, 5)
     (1, 100, 29, 5)
     """
-    if isinstance(max_suppressed, Integral):
+    if is_count(max_suppressed):
         return min(int(max_suppressed), n_rows)
     return math.floor(max_suppressed * n_rows + 1e-9)
 
@@ -63,19 +63,15 @@ def allowance(max_suppressed: float) -> str:
     >>> allowance(2), allowance(0.02)
     ('2 rows', '2.00% of the rows')
     """
-    if isinstance(max_suppressed, Integral):
+    if is_count(max_suppressed):
         return f"{max_suppressed} row{'s' * (max_suppressed != 1)}"
     return f"{max_suppressed:.2%} of the rows"
 
 
 def enough_for(n_dropped: int, n_rows: int, max_suppressed: float) -> float:
     """Return what would allow some rows to be left out, written as the limit that does not: rows, or a short share."""
-    return n_dropped if _counts(max_suppressed) else share_for(n_dropped, n_rows)
-
-
-def _counts(max_suppressed: float) -> bool:
-    """Return whether a limit is a number of rows that says something; 0 is none, however it is written."""
-    return isinstance(max_suppressed, Integral) and max_suppressed > 0
+    # A 0 says nothing about how the next limit will be written.
+    return n_dropped if is_count(max_suppressed) and max_suppressed > 0 else share_for(n_dropped, n_rows)
 
 
 def share_for(n_dropped: int, n_rows: int) -> float:
