@@ -22,7 +22,7 @@ from discreet.parties.mining.models.columns import own_columns, read_columns, re
 from discreet.parties.protocol import Facts, Party, Protocol
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
-from discreet.publish.tables.suppression import Suppressible
+from discreet.publish.tables.suppression import SUPPRESSIBLE
 
 Node = tuple[int, ...]
 Columns = Mapping[str, NDArray[Any]]
@@ -131,7 +131,7 @@ class AnonymizeTogether(Protocol):
 
     def __post_init__(self) -> None:
         require(self, "k", self.k, IntIn(1, 1 << 40))
-        require(self, "max_suppressed", self.max_suppressed, Suppressible())
+        require(self, "max_suppressed", self.max_suppressed, *SUPPRESSIBLE)
         require_names(self, "domain", (*self.domain, *self.sensitive))
         unknown = [name for name in self.hierarchies if name not in self.domain]
         if unknown:

@@ -28,7 +28,7 @@ from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, height_of
 from discreet.publish.recipes.union import ReleasedRows, failing_classes
 from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import Plan
-from discreet.publish.tables.suppression import Suppressible, allowed_rows, kept_groups, refuse_too_many
+from discreet.publish.tables.suppression import SUPPRESSIBLE, allowed_rows, kept_groups, refuse_too_many
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -87,7 +87,7 @@ class Application:
         misfits: Literal["coarsen", "suppress"],
         random_state: RandomState,
     ) -> None:
-        require(recipe, "max_suppressed", max_suppressed, Suppressible())
+        require(recipe, "max_suppressed", max_suppressed, *SUPPRESSIBLE)
         require(recipe, "misfits", misfits, OneOf(("coarsen", "suppress")))
         self.recipe, self.table, self.guarantee = recipe, table, counted_by_unit(guarantee, table)
         self.max_suppressed, self.misfits, self.random_state = max_suppressed, misfits, random_state

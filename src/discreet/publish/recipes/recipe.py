@@ -142,12 +142,12 @@ class Recipe:
     @property
     def max_suppressed(self) -> int | float:
         """The rows that the recipe's release was allowed to leave out: their number, or a share."""
-        from discreet.publish.tables.suppression import Suppressible
+        from discreet.publish.tables.suppression import SUPPRESSIBLE
 
         parameters = self.data.get("parameters", {})
         start = parameters.get("start")
         value = (start if isinstance(start, Mapping) else parameters).get("max_suppressed", 0.0)
-        return value if Suppressible().admits(value) else 0.0
+        return value if any(allowed.admits(value) for allowed in SUPPRESSIBLE) else 0.0
 
     @reads("The guarantee of the recipe")
     def guarantee(self, population: Table | None = None) -> Guarantee:

@@ -19,7 +19,7 @@ from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.minimality import MINIMALITY, blind, decided_by_values
 from discreet.publish.tables.publisher import Plan, TablePublisher
 from discreet.publish.tables.suppression import (
-    Suppressible,
+    SUPPRESSIBLE,
     allowance,
     allowed_rows,
     enough_for,
@@ -49,7 +49,7 @@ class LatticePublisher(TablePublisher):
 
     max_suppressed: int | float = 0.0
 
-    constraints: ClassVar[Constraints] = {**TablePublisher.constraints, "max_suppressed": Suppressible()}
+    constraints: ClassVar[Constraints] = {**TablePublisher.constraints, "max_suppressed": SUPPRESSIBLE}
 
     @abstractmethod
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:

@@ -15,6 +15,9 @@ from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
 from discreet.guarantees import Guarantee
 
+SUPPRESSIBLE = (IntIn(0), FloatIn(0, 1))
+"""What ``max_suppressed`` must be: an int is a number of rows, a float a share, so that 1 is a row and 1.0 is all."""
+
 
 def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = None) -> BoolArray:
     """Find the groups that keep the guarantee once those that break it are left out.
@@ -31,17 +34,6 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
             break
         kept[kept] = holds
     return kept
-
-
-class Suppressible:
-    """A number of rows, or a share of them: an int counts, a float is a share, so that 1 is a row and 1.0 is all."""
-
-    def admits(self, value: object) -> bool:
-        """Return whether the value is an int of at least 0, or a number in [0, 1] that is no int."""
-        return IntIn(0).admits(value) or (not is_count(value) and FloatIn(0, 1).admits(value))
-
-    def __str__(self) -> str:
-        return f"{IntIn(0)}, a number of rows, or {FloatIn(0, 1)}, a share"
 
 
 def allowed_rows(max_suppressed: float, n_rows: int) -> int:
