@@ -108,3 +108,21 @@ def test_bad_input_is_one_clear_line() -> None:
     constant = pa.table({"age": [31] * 30})
     assert RankSwapping(["age"]).perturb(constant).equals(constant)
     assert RankSwapping(["age"]).changed(constant, constant) == {"age": 0.0, "rows": 0.0}
+
+
+def test_the_nearest_row_is_the_true_one_less_often_the_wider_the_window() -> None:
+    """The attacker that docs/noise.md speaks of: ranks are near, so the nearest row is often the true one."""
+    frame = people()
+    points = ranks(frame)
+    right = []
+    for window in (0.02, 0.05, 0.2):
+        swapped = RankSwapping(["age", "pay"], window=window).perturb(frame, random_state=1)
+        apart = np.abs(points[:, None] - ranks(swapped)[None]).max(axis=2)
+        right.append(float(np.mean(apart.argmin(axis=1) == np.arange(len(points)))))
+    assert right[0] > right[1] > right[2]
+    assert right[0] > 0.3
+    assert right[2] < 0.1
+
+
+def ranks(frame: pa.Table) -> Any:
+    return np.stack([frame[name].to_pandas().rank().to_numpy() for name in ("age", "pay")], axis=1)
