@@ -14,6 +14,9 @@ from rows import Row, skipped, within
 LITTLE = 1.02
 """How many times Mondrian's loss local recoding may have."""
 N_PATIENTS = 5_000
+PUBLISHERS = (
+    "LocalRecoding", "Mondrian", "OptimalLattice", "GlobalRecoding", "Samarati", "Incognito", "Microaggregation",
+)  # fmt: skip
 
 
 def run() -> list[Row]:
@@ -37,7 +40,7 @@ def _compared(name: str, table: Any, guarantee: Any) -> Row:
     losses: dict[str, float] = {}
     seconds: dict[str, float] = {}
     broken: list[str] = []
-    for publisher in ("LocalRecoding", "Mondrian", "OptimalLattice", "Samarati", "Incognito"):
+    for publisher in PUBLISHERS:
         released: list[Any] = []
         method = getattr(publish, publisher)(guarantee)
         try:

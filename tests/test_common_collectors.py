@@ -168,6 +168,40 @@ COLLECTORS: dict[str, list[Case]] = {
             expected=lambda data: data[:, None] == np.array(KINDS),
         ),
     ],
+    "Pram": [
+        Case(
+            lambda: collect.Pram(KINDS, [5, 4, 1], redraw=0.5),
+            answers,
+            lambda: collect.Pram(KINDS, [5, 4, 1], redraw=0),
+            (
+                ("redraw", lambda: collect.Pram(KINDS, [5, 4, 1], redraw=1)),
+                ("shares", lambda: collect.Pram(KINDS, [5, 4, 0], redraw=0.5)),
+                ("shares", lambda: collect.Pram(KINDS, [5, 4], redraw=0.5)),
+                ("shares", lambda: collect.Pram(KINDS, SECRET, redraw=0.5)),
+                ("categories", lambda: collect.Pram([SECRET, SECRET], [1, 1], redraw=0.5)),
+                ("epsilon", lambda: collect.Pram.of(KINDS, epsilon=0)),
+                ("redraw", lambda: collect.Pram.of(KINDS)),
+            ),
+            (lambda: [f"{SECRET} too"], lambda: ["tea", None]),
+        ),
+    ],
+    "RankSwapping": [
+        Case(
+            lambda: collect.RankSwapping(["age", "drink"], within=["town"]),
+            people,
+            lambda: collect.RankSwapping(["age", "drink"], window=0),
+            (
+                ("columns", lambda: collect.RankSwapping([])),
+                ("columns", lambda: collect.RankSwapping("age")),
+                ("columns", lambda: collect.RankSwapping(["age", "age"])),
+                ("columns", lambda: collect.RankSwapping(["age"], within=["age"])),
+                ("window", lambda: collect.RankSwapping(["age"], window=1.5)),
+                ("within", lambda: collect.RankSwapping(["age"], within="town")),
+                ("window", lambda: collect.RankSwapping(["age"]).perturb(people().slice(0, 5))),
+            ),
+            (lambda: people().drop_columns("age"), lambda: people().drop_columns("town"), lambda: SECRET),
+        ),
+    ],
     "Channels": [
         Case(
             channels,

@@ -30,9 +30,11 @@ from discreet.publish import (
     Condensation,
     DeltaSketch,
     Generalization,
+    GlobalRecoding,
     Incognito,
     KVarianceSketch,
     LocalRecoding,
+    Microaggregation,
     Mondrian,
     OptimalLattice,
     PermMondrian,
@@ -56,7 +58,9 @@ TABLE_METHODS: dict[str, Callable[[], Any]] = {
     "optimal": lambda: OptimalLattice(KAnonymity(3), max_suppressed=0.3, random_state=1),
     "samarati": lambda: Samarati(KAnonymity(3), max_suppressed=0.3, random_state=1),
     "incognito": lambda: Incognito(KAnonymity(3), max_suppressed=0.3, random_state=1),
+    "global": lambda: GlobalRecoding(KAnonymity(3), max_suppressed=0.3, random_state=1),
     "local": lambda: LocalRecoding(KAnonymity(3), random_state=1),
+    "microaggregation": lambda: Microaggregation(KAnonymity(3), random_state=1),
     "anatomy": lambda: Anatomy(2, random_state=1),
     "condensation": lambda: Condensation(3, random_state=1),
 }
@@ -228,6 +232,7 @@ ALL_ALIKE: dict[str, Callable[..., Any]] = {
     "optimal": lambda n: OptimalLattice(KAnonymity(n), random_state=1),
     "samarati": lambda n: Samarati(KAnonymity(n), random_state=1),
     "incognito": lambda n: Incognito(KAnonymity(n), random_state=1),
+    "global": lambda n: GlobalRecoding(KAnonymity(n), random_state=1),
     "local": lambda n: LocalRecoding(KAnonymity(n), random_state=1),
 }
 """Publishers of tables that make one class of all rows."""

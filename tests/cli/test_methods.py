@@ -12,7 +12,7 @@ from tests.cli.planted import ROLES
 TREES = ["--hierarchy", "age=intervals:5,10", "--hierarchy", "zip=mask"]
 
 
-@pytest.mark.parametrize("method", ["optimal", "samarati", "incognito", "local"])
+@pytest.mark.parametrize("method", ["optimal", "samarati", "incognito", "global", "local"])
 def test_every_search_makes_a_release(invoke, patients: Path, tmp_path: Path, method: str) -> None:
     out = tmp_path / "release"
     flags = ["--method", method, "--measure", "precision", "--max-suppressed", "0.1", "--no-report"]
@@ -21,7 +21,7 @@ def test_every_search_makes_a_release(invoke, patients: Path, tmp_path: Path, me
     plain = json.loads(result.stdout)
     assert plain["ok"] is True
     assert plain["risk"]["after"]["smallest_class"] >= 5
-    if method != "local":
+    if method not in ("global", "local"):
         assert set(plain["levels"]) == {"age", "zip"}
 
 
@@ -62,11 +62,15 @@ def test_a_time_limit_still_gives_a_release(invoke, patients: Path, tmp_path: Pa
     [
         (
             ["--measure", "loss"],
-            "--measure belongs to optimal, samarati, incognito and local",
+            "--measure belongs to optimal, samarati, incognito, global and local",
             "--method optimal",
         ),
         (["--method", "optimal", "--level", "age=1"], "--level belongs to generalization", "generalization"),
-        (["--method", "samarati", "--lowest", "age=1"], "--lowest belongs to optimal and local", "optimal"),
+        (
+            ["--method", "samarati", "--lowest", "age=1"],
+            "--lowest belongs to optimal, global and local",
+            "optimal",
+        ),
         (["--method", "local", "--visit-all"], "--visit-all belongs to optimal", "optimal"),
         (["--method", "incognito", "--means"], "--means belongs to mondrian", "mondrian"),
         (["--max-suppressed", "0.1"], "--max-suppressed belongs to generalization", "generalization"),
@@ -127,6 +131,8 @@ def test_anatomy_publishes_a_table_in_groups(invoke, patients: Path, tmp_path: P
         (["--strict-cuts", "--means"], {"strict": True, "summary": "mean"}),
         (["--method", "incognito", "--no-super-roots", "--no-precompute"], {"super_roots": False}),
         (["--method", "local", "--max-rounds", "7", "--no-cells"], {"max_rounds": 7, "cells": False}),
+        (["--method", "global", "--max-suppressed", "2"], {"max_suppressed": 2}),
+        (["--method", "global", "--max-suppressed", "1.0"], {"max_suppressed": 1.0}),
     ],
 )
 def test_every_parameter_reaches_the_method(

@@ -34,7 +34,7 @@ ROLES = ("--quasi", "age,weight", "--sensitive", "disease")
 COMMANDS: dict[str, Sequence[Any]] = {
     **{
         f"anonymize {method}": ("anonymize", *ROLES, "-k", 3, "--method", method)
-        for method in ("mondrian", "optimal", "samarati", "incognito", "local")
+        for method in ("mondrian", "optimal", "samarati", "incognito", "global", "local", "microaggregation")
     },
     "generalization": ("anonymize", *ROLES, "-k", 3, "--method", "generalization"),
     "anatomy": ("anonymize", *ROLES, "-l", 2, "--method", "anatomy"),

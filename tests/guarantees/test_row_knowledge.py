@@ -33,7 +33,15 @@ from discreet.guarantees import (
 )
 from discreet.guarantees.row_knowledge import row_knowledge
 from discreet.measure import cautions
-from discreet.publish import Generalization, LocalRecoding, Mondrian, OptimalLattice, Samarati
+from discreet.publish import (
+    Generalization,
+    GlobalRecoding,
+    LocalRecoding,
+    Microaggregation,
+    Mondrian,
+    OptimalLattice,
+    Samarati,
+)
 
 Rows = list[tuple[int, int, str]]
 CODE = "known-row-counts"
@@ -53,6 +61,8 @@ PUBLISHERS: list[Callable[[Guarantee], Any]] = [
     OptimalLattice,
     Samarati,
     LocalRecoding,
+    GlobalRecoding,
+    Microaggregation,
 ]
 
 
@@ -121,7 +131,9 @@ def dealt(counts: Counter[str], rows: int, value: str) -> float:
     return sum(value in hand for hand in hands) / len(hands)
 
 
-@pytest.mark.parametrize("publisher", PUBLISHERS, ids=["mondrian", "levels", "optimal", "samarati", "local"])
+@pytest.mark.parametrize(
+    "publisher", PUBLISHERS, ids=["mondrian", "levels", "optimal", "samarati", "local", "global", "means"]
+)
 def test_no_release_without_the_caution_exceeds_alpha(publisher: Callable[[Guarantee], Any]) -> None:
     rng = np.random.default_rng(11)
     cautioned = 0

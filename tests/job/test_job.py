@@ -135,6 +135,7 @@ def test_full_domain_generalization(folder: Path) -> None:
         ),
         ("samarati", {"max_suppressed": 0.25, "measure": "precision"}),
         ("incognito", {"super_roots": False, "precompute": False}),
+        ("global", {"max_suppressed": 2, "highest": {"age": 2}}),
         ("local", {"max_suppressed": 0.25, "lowest": {"age": 1}, "max_rounds": 5, "cells": False}),
     ],
 )

@@ -188,10 +188,20 @@ def output(out: Path | None, values: Mapping[str, Any]) -> dict[str, Any]:
     return section | {name: value for name, value in optional.items() if value is not None}
 
 
+def whole_or_not(text: str) -> int | float:
+    """Read a number: an int where it is written as one, else a float.
+
+    >>> whole_or_not("1"), whole_or_not("1.0")
+    (1, 1.0)
+    """
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
 def _number(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    try:
+        return whole_or_not(text)
+    except ValueError:
+        return text

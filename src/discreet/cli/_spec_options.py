@@ -20,14 +20,14 @@ _MOST_NAMED = 4
 
 
 class Number(click.ParamType[float]):
-    """A number that is an int where it is a whole one, for an option of which some parameters take ints alone."""
+    """A number that is an int where it is written as one: 2 may count rows, and 1.0 may be a share."""
 
     name = "float"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read the number."""
         number = click.FLOAT.convert(value, param, ctx)
-        return int(number) if number.is_integer() else number
+        return parse.whole_or_not(value) if isinstance(value, str) else number
 
 
 def options_of(

@@ -17,7 +17,9 @@ from .noise import Laplace as Laplace
 from .noise import Noise as Noise
 from .noise import Uniform as Uniform
 from .noise import noise_from_dict as noise_from_dict
+from .pram import Pram as Pram
 from .randomized_response import RandomizedResponse as RandomizedResponse
+from .rank_swapping import RankSwapping as RankSwapping
 from .reconstruct.density import Density as Density
 from .reconstruct.density import JointDensity as JointDensity
 from .reconstruct.em import NotConvergedWarning as NotConvergedWarning

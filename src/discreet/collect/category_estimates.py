@@ -52,7 +52,7 @@ CATEGORIES = Categories()
 def codes_of(values: Any, categories: Sequence[Any], *, column: str = "data") -> IntArray:
     """Return the place of every value among the categories; errors call the values by a name."""
     try:
-        array = _arrow(values)
+        array = arrow_values(values)
         if pa.types.is_null(array.type):
             array = array.cast(pa.array(list(categories)).type)
         codes = pc.index_in(array, value_set=_value_set(categories, array.type))
@@ -75,7 +75,8 @@ def labeled(codes: IntArray, categories: Sequence[Any]) -> np.ndarray[Any, Any]:
     return labels[codes]
 
 
-def _arrow(values: Any) -> pa.Array:
+def arrow_values(values: Any) -> pa.Array:
+    """Return a list, an array or a column of any frame as an Arrow array, dictionaries decoded."""
     if hasattr(values, "to_arrow"):
         values = values.to_arrow()
     array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)

@@ -236,10 +236,20 @@ METHODS: dict[str, Method] = {
             whole_columns=True,
         ),
         _table(
+            "global",
+            "global_recoding:GlobalRecoding",
+            "publishes each value at one level of its tree in the whole table, as fine as the guarantee allows",
+        ),
+        _table(
             "local",
             "local_recoding:LocalRecoding",
             "publishes each row at the finest level of its trees that its surroundings allow; cautions where sensitive "
             "values are judged",
+        ),
+        _table(
+            "microaggregation",
+            "microaggregation:Microaggregation",
+            "publishes the means of small groups of near rows in place of numbers and dates",
         ),
         _publisher(
             "cahd",
@@ -353,6 +363,19 @@ METHODS: dict[str, Method] = {
             "values",
             "reports a bit for each category, each flipped with known probabilities",
             "LocalDP",
+        ),
+        _collector(
+            "pram",
+            "pram:Pram",
+            "values",
+            "redraws categories so that their shares are expected to stay",
+            "LocalDP",
+        ),
+        _collector(
+            "rank-swapping",
+            "rank_swapping:RankSwapping",
+            "table",
+            "swaps values between rows of near rank; columns stay as they are, and nothing is guaranteed",
         ),
         _collector(
             "channels", "channels:Channels", "table", "distorts each column by a collector of its own"

@@ -24,7 +24,7 @@ from discreet.publish.lattice.measures import MEASURES
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import Search, score_all
 from discreet.publish.tables.optimal_lattice import LARGEST_SEARCH
-from discreet.publish.tables.suppression import allowed_rows, kept_groups
+from discreet.publish.tables.suppression import SUPPRESSIBLE, allowed_rows, kept_groups
 
 MOST_VISITED = 200_000
 """A lattice of more nodes is searched, not visited whole."""
@@ -67,7 +67,7 @@ class ExploredMethods:
     """The best ways to keep one guarantee with at most a share of the rows suppressed, the cheapest first."""
 
     guarantee: Guarantee
-    max_suppressed: float
+    max_suppressed: int | float
     choices: tuple[ExploredMethod, ...]
 
 
@@ -100,7 +100,7 @@ def explore(
     guarantees
         The guarantees to compare.
     shares
-        The shares of rows that may be suppressed.
+        The rows that may be suppressed: numbers as ints, or shares as floats.
     measures
         What to minimize; every choice has its cost under each, and they lie in the order of the first.
     top
@@ -114,15 +114,14 @@ def explore(
     for measure in measures:
         require("explore", "measures", measure, OneOf(tuple(MEASURES)))
     for share in shares:
-        require("explore", "shares", share, FloatIn(0, 1))
+        require("explore", "shares", share, *SUPPRESSIBLE)
     lattice = Lattice(table)
+    most = max(allowed_rows(share, table.n_rows) for share in shares)
     parts: list[ExploredMethods] = []
     is_whole = True
     for guarantee in (counted_by_unit(guarantee_, table) for guarantee_ in guarantees):
         guarantee.columns(table.schema.sensitive)
-        looks = {
-            measure: _Look.at(lattice, guarantee, measure, max(shares), time_limit) for measure in measures
-        }
+        looks = {measure: _Look.at(lattice, guarantee, measure, most, time_limit) for measure in measures}
         is_whole &= all(look.whole for look in looks.values())
         by_row = _ByRow(table, guarantee, measures, time_limit)
         for share in shares:
@@ -142,12 +141,10 @@ class _Look:
     whole: bool
 
     @classmethod
-    def at(
-        cls, lattice: Lattice, guarantee: Guarantee, measure: str, share: float, time_limit: float
-    ) -> _Look:
+    def at(cls, lattice: Lattice, guarantee: Guarantee, measure: str, limit: int, time_limit: float) -> _Look:
         """Visit every node of a small lattice, or search for the best of a large one."""
         node_measure = MEASURES[measure](lattice, lattice.weights(), "mean")
-        scorer = Scorer(lattice, guarantee, node_measure, allowed_rows(share, lattice.table.n_rows))
+        scorer = Scorer(lattice, guarantee, node_measure, limit)
         at_once = guarantee.by_size and scorer.is_packed and node_measure.relaxed_is_exact
         if lattice.n_nodes <= (MOST_VISITED if at_once else _MOST_JUDGED):
             return cls(scorer, score_all(scorer), True)

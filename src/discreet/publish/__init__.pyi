@@ -12,8 +12,10 @@ from .sketches.propose_delta import DeltaProposal as DeltaProposal
 from .sketches.propose_delta import propose_delta as propose_delta
 from .tables.anatomy import Anatomy as Anatomy
 from .tables.generalization import Generalization as Generalization
+from .tables.global_recoding import GlobalRecoding as GlobalRecoding
 from .tables.incognito import Incognito as Incognito
 from .tables.local_recoding import LocalRecoding as LocalRecoding
+from .tables.microaggregation import Microaggregation as Microaggregation
 from .tables.mondrian import Mondrian as Mondrian
 from .tables.optimal_lattice import OptimalLattice as OptimalLattice
 from .tables.samarati import Samarati as Samarati

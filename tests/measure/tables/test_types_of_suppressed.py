@@ -12,7 +12,7 @@ import pytest
 from discreet import Release, Table, identifier, intervals, other, quasi, read, sensitive
 from discreet.core.errors import PromiseBrokenError
 from discreet.guarantees import KAnonymity
-from discreet.publish import LocalRecoding, Mondrian, OptimalLattice
+from discreet.publish import GlobalRecoding, LocalRecoding, Mondrian, OptimalLattice
 
 NAMES = ["who", "age", "load", "day", "seen", "rate", "note"]
 ROLES = {
@@ -51,6 +51,7 @@ TELLING = {
 }
 PUBLISHERS = {
     "optimal": lambda: OptimalLattice(KAnonymity(3), max_suppressed=0.05),
+    "global": lambda: GlobalRecoding(KAnonymity(3), max_suppressed=0.05),
     "local": lambda: LocalRecoding(KAnonymity(3), max_suppressed=0.05),
 }
 

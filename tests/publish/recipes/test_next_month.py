@@ -17,7 +17,7 @@ from discreet import Recipe, Release, Table, intervals, masked, quasi, sensitive
 from discreet.core.errors import InfeasibleError
 from discreet.core.tables.labels import parse_label
 from discreet.guarantees import DistinctDiversity, KAnonymity, TCloseness
-from discreet.publish import Generalization, LocalRecoding, Mondrian, OptimalLattice
+from discreet.publish import Generalization, GlobalRecoding, LocalRecoding, Mondrian, OptimalLattice
 
 
 def visits(seed: int, n: int, *, oldest: int = 60) -> pa.Table:
@@ -47,8 +47,8 @@ def recipe_of(release: Release, *, private: bool = True) -> Recipe:
 @pytest.mark.parametrize("trees", [True, False])
 @pytest.mark.parametrize(
     "publisher",
-    [Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(5))],
-    ids=["Mondrian", "LocalRecoding"],
+    [Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(5)), GlobalRecoding(KAnonymity(5))],
+    ids=["Mondrian", "LocalRecoding", "GlobalRecoding"],
 )
 def test_a_small_month_keeps_all_its_rows(publisher: Any, trees: bool, private: bool) -> None:
     old = publisher.release(Table(visits(0, 3000), roles(trees=trees)))

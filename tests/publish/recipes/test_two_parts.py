@@ -19,8 +19,10 @@ from discreet.guarantees import KAnonymity
 from discreet.publish import (
     Anatomy,
     Generalization,
+    GlobalRecoding,
     Incognito,
     LocalRecoding,
+    Microaggregation,
     Mondrian,
     OptimalLattice,
     Samarati,
@@ -33,6 +35,8 @@ PUBLISHERS: dict[str, Callable[[], Any]] = {
     "Mondrian relaxed": lambda: Mondrian(KAnonymity(3), strict=False, random_state=1),
     "Mondrian means": lambda: Mondrian(KAnonymity(3), summary="mean", random_state=1),
     "LocalRecoding": lambda: LocalRecoding(KAnonymity(3), max_suppressed=0.4, random_state=1),
+    "GlobalRecoding": lambda: GlobalRecoding(KAnonymity(3), max_suppressed=0.4, random_state=1),
+    "Microaggregation": lambda: Microaggregation(KAnonymity(3), random_state=1),
     "Generalization": lambda: Generalization(
         KAnonymity(3), levels={"age": 1, "zip": 1, "town": 1}, max_suppressed=0.5, random_state=1
     ),

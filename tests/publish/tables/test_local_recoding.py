@@ -232,7 +232,7 @@ def test_each_constraint_names_its_parameter() -> None:
     with pytest.raises(ParameterError, match="'cells' parameter of LocalRecoding"):
         LocalRecoding(KAnonymity(2), cells=1).release(table)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'max_suppressed' parameter of LocalRecoding"):
-        LocalRecoding(KAnonymity(2), max_suppressed=2).release(table)
+        LocalRecoding(KAnonymity(2), max_suppressed=2.0).release(table)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])

@@ -9,10 +9,18 @@ import pytest
 
 from discreet import Recipe, Table, person, quasi, sensitive
 from discreet.guarantees import AlphaKAnonymity, EntropyDiversity, Guarantee, KAnonymity
-from discreet.publish import Generalization, LocalRecoding, Mondrian, OptimalLattice, Samarati
+from discreet.publish import (
+    Generalization,
+    GlobalRecoding,
+    LocalRecoding,
+    Microaggregation,
+    Mondrian,
+    OptimalLattice,
+    Samarati,
+)
 
 HALF = AlphaKAnonymity(0.5, 2)
-PUBLISHERS = [Mondrian, OptimalLattice, Samarati]
+PUBLISHERS = [Mondrian, OptimalLattice, Samarati, GlobalRecoding, Microaggregation]
 
 
 def people(values: str, **more: Any) -> Table:

@@ -10,6 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command
+from discreet.cli._spec_options import Number
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -26,8 +27,8 @@ Examples:
 @click.argument("data", type=options.DATA)
 @click.option(
     "--max-suppressed",
-    type=float,
-    help="The share of rows that may be left out; the recipe's own if not given.",
+    type=Number(),
+    help="The rows that may be left out: 0.02 is a share, 2 are two rows; the recipe's own if not given.",
 )
 @click.option(
     "--misfits",

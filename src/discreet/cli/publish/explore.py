@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ Examples:
     "shares",
     default="0,0.02,0.05",
     metavar="SHARES",
-    help="Shares of rows that may be left out; 0,0.02,0.05 by default.",
+    help="Shares of rows that may be left out, or whole numbers of rows; 0,0.02,0.05 by default.",
 )
 @click.option(
     "--measure",
@@ -101,7 +101,7 @@ def explore(data: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     from discreet.job.exploration import explore as explored
 
     ks = _numbers("-k", values["ks"], int) if values["ks"] else [None]
-    shares = _numbers("--max-suppressed", values["shares"], float)
+    shares = _numbers("--max-suppressed", values["shares"], parse.whole_or_not)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         table = described_table(data, values, judged=False)
@@ -137,12 +137,13 @@ def _guarantees(data: Path, values: Mapping[str, Any], ks: list[Any], table: Tab
     return [guarantee_from(section, table.schema, Path()) for section in sections]
 
 
-def _numbers(flag: str, text: str, kind: type[int] | type[float]) -> list[Any]:
+def _numbers(flag: str, text: str, kind: Callable[[str], float]) -> list[Any]:
     try:
         numbers = [kind(number) for number in text.split(",")]
     except ValueError:
         raise parse.mistake(f"{flag} takes numbers such as 2,5,10.") from None
-    return list(dict.fromkeys(numbers))
+    # 1 may be a row and 1.0 all of them, although the two are equal.
+    return list({(type(number), number): number for number in numbers}.values())
 
 
 def _base(data: Path, values: Mapping[str, Any]) -> list[str]:

@@ -67,13 +67,18 @@ def _plain(recipe: Recipe) -> dict[str, Any]:
         "method": data.get("method"),
         "parameters": data.get("parameters", {}),
         "guarantee": data["guarantee"],
-        "levels": data.get("levels"),
+        "levels": None if "levels" not in data else {name: _level(at) for name, at in data["levels"].items()},
         "rows": data.get("rows"),
         "columns": [
             {"name": entry["name"], "role": entry["role"], "becomes": _becomes(entry, recipe)}
             for entry in data["columns"]
         ],
     }
+
+
+def _level(level: Any) -> Any:
+    """Return a level, or those at which the values of a column stand, without their labels."""
+    return sorted(map(int, level)) if isinstance(level, dict) else level
 
 
 def _summary(recipe: Recipe, path: Path) -> list[tuple[str, str]]:
@@ -128,6 +133,8 @@ def _becomes(entry: dict[str, Any], recipe: Recipe) -> str:
         level = recipe.data["levels"].get(entry["name"], 0)
         if level == "top":
             return "the same in every row"
+        if isinstance(level, dict):
+            return f"levels {', '.join(sorted(level, key=int))} of {kind}, by value"
         return f"level {level} of {kind}" if level else "as it is"
     parts = len(recipe.data.get("cells", {}).get(entry["name"], {}).get("labels", ()))
     if not parts:

@@ -81,6 +81,8 @@ def generalized_cells(name: str, column: Column, release: Release) -> str:
     levels = release.recipe.get("levels")
     if levels is not None:
         level = levels.get(name)
+        if isinstance(level, Mapping):
+            return f"each value generalized to one of the levels {', '.join(level)}"
         return f"generalized to {'the top' if level == 'top' else f'level {level}'}" if level else "exact"
     return "generalized where needed"
 
@@ -108,7 +110,11 @@ def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:
     parameters = {
         name: value for name, value in dict(recipe.get("parameters", {})).items() if value not in (None, {})
     }
-    return parameters | ({"levels": dict(recipe["levels"])} if "levels" in recipe else {})
+    levels = {
+        name: f"{', '.join(level)} by value" if isinstance(level, Mapping) else level
+        for name, level in recipe.get("levels", {}).items()
+    }
+    return parameters | ({"levels": levels} if "levels" in recipe else {})
 
 
 def seed_text(seed: object, *, internal: bool) -> str:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.params import FloatIn, IntIn, require
+from discreet.core.params import IntIn, require
 from discreet.parties.mining.models.columns import own_columns, read_columns, require_names
 from discreet.parties.protocol import Facts, Party, Protocol
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
+from discreet.publish.tables.suppression import SUPPRESSIBLE
 
 Node = tuple[int, ...]
 Columns = Mapping[str, NDArray[Any]]
@@ -91,8 +92,8 @@ class AnonymizeTogether(Protocol):
         two levels, itself and ``*``.
     sensitive : tuple of str
         Columns that are published as they are.
-    max_suppressed : float
-        The share of all rows that may be left out.
+    max_suppressed : int or float
+        The rows of all parties that may be left out: their number as an int, or a share as a float.
     origin_known : bool
         Whether a class must have k rows in every part where it has any.
     two_parties_see_each_other : bool
@@ -124,13 +125,13 @@ class AnonymizeTogether(Protocol):
     domain: Mapping[str, Any]
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
-    max_suppressed: float = 0.0
+    max_suppressed: int | float = 0.0
     origin_known: bool = False
     two_parties_see_each_other: bool = False
 
     def __post_init__(self) -> None:
         require(self, "k", self.k, IntIn(1, 1 << 40))
-        require(self, "max_suppressed", self.max_suppressed, FloatIn(0, 1))
+        require(self, "max_suppressed", self.max_suppressed, *SUPPRESSIBLE)
         require_names(self, "domain", (*self.domain, *self.sensitive))
         unknown = [name for name in self.hierarchies if name not in self.domain]
         if unknown:
@@ -293,13 +294,16 @@ class AnonymizeTogether(Protocol):
         return counts, broken, occupied ^ broken
 
     def _will_do(self, shares: PairShares, codes: Codes, node: Node) -> bool:
-        """Whether the cells that break the guarantee have at most the allowed share of all rows."""
+        """Whether the cells that break the guarantee have at most the allowed rows."""
         with shares.party.step("node"):
             counts, broken, _ = self._judged(shares, codes, node)
             lost = shares.chosen(broken, counts[:, None])[:, 0].sum(dtype=np.uint64, keepdims=True)
-            allowed = Fraction(repr(float(self.max_suppressed))).limit_denominator(1 << 20)
             n_rows = shares.gathered(np.array([len(codes[0])], np.uint64))
-            margin = n_rows * np.uint64(allowed.numerator) - lost * np.uint64(allowed.denominator)
+            if isinstance(self.max_suppressed, int):
+                margin = np.uint64(self.max_suppressed * (shares.party.index == 0)) - lost
+            else:
+                allowed = Fraction(repr(float(self.max_suppressed))).limit_denominator(1 << 20)
+                margin = n_rows * np.uint64(allowed.numerator) - lost * np.uint64(allowed.denominator)
             return bool(shares.opened_bits(shares.at_least_zero(margin))[0])
 
     def _node_frames(self, pair: PairFrames, n: int) -> Iterator[FrameShape]:

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, CodeArray
 from discreet.core.errors import InfeasibleError, InputError, SchemaError
-from discreet.core.hierarchy.bound import type_named
-from discreet.core.params import FloatIn, InstanceOf, OneOf, require
+from discreet.core.hierarchy.bound import Hierarchy, type_named
+from discreet.core.params import InstanceOf, OneOf, require
 from discreet.core.release import Cells, Release
 from discreet.core.rng import RandomState, secret_seed
 from discreet.core.tables import labels
@@ -28,7 +28,7 @@ from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, height_of
 from discreet.publish.recipes.union import ReleasedRows, failing_classes
 from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import Plan
-from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many
+from discreet.publish.tables.suppression import SUPPRESSIBLE, allowed_rows, kept_groups, refuse_too_many
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -83,11 +83,11 @@ class Application:
         recipe: Recipe,
         table: Table,
         guarantee: Guarantee,
-        max_suppressed: float,
+        max_suppressed: int | float,
         misfits: Literal["coarsen", "suppress"],
         random_state: RandomState,
     ) -> None:
-        require(recipe, "max_suppressed", max_suppressed, FloatIn(0, 1))
+        require(recipe, "max_suppressed", max_suppressed, *SUPPRESSIBLE)
         require(recipe, "misfits", misfits, OneOf(("coarsen", "suppress")))
         self.recipe, self.table, self.guarantee = recipe, table, counted_by_unit(guarantee, table)
         self.max_suppressed, self.misfits, self.random_state = max_suppressed, misfits, random_state
@@ -96,9 +96,9 @@ class Application:
     def release(self) -> Release:
         """Protect the new rows alone."""
         refuse_singling_out(self.table)
-        if "levels" in self.recipe.data:
+        if "levels" in self.recipe.data and not self._cut():
             return self._leveled()
-        assigned = self._housed()
+        assigned = self._at_levels() if "levels" in self.recipe.data else self._housed()
         return self._published(self._settled(assigned, ~self._fits(assigned)))
 
     def together(self, released: Any, joined_known: bool) -> Release:
@@ -143,28 +143,42 @@ class Application:
                 raise
         return OptimalLattice(self.guarantee, lowest=levels, **common).release(self.table)
 
+    def _cut(self) -> dict[str, Mapping[str, Any]]:
+        """Return the labels by level of the columns whose values stand at several."""
+        levels = {**self.recipe.data["levels"], **self.recipe.private.get("levels", {})}
+        return {name: level for name, level in levels.items() if isinstance(level, Mapping)}
+
     def _levels(self) -> dict[str, int]:
         """Return the recipe's levels by their numbers in the hierarchies of the new rows."""
         levels = self.recipe.data["levels"]
         return {
-            name: height_of(name, self.table) if level == TOP else level for name, level in levels.items()
+            name: height_of(name, self.table) if level == TOP else level
+            for name, level in levels.items()
+            if not isinstance(level, Mapping)
         }
 
     def _at_levels(self) -> Assigned:
-        """Assign every tuple to its class at the recipe's levels."""
+        """Assign every tuple to its class at the recipe's levels; a value that a cut leaves out has no group."""
+        from discreet.kernels.tables.grouping import distinct, pack
         from discreet.publish.lattice.lattice import Lattice
 
-        lattice = Lattice(self.table, lowest=self._levels())
-        _, group, codes = lattice.groups(lattice.bottom)
+        lattice, cut = Lattice(self.table, lowest=self._levels()), self._cut()
+        nodes, written = {}, {}
+        for name, tree, level in zip(lattice.names, lattice.trees, lattice.bottom, strict=True):
+            nodes[name], written[name] = (
+                _cut_nodes(name, tree, cut[name]) if name in cut else (tree.levels[level], tree.labels[level])
+            )
+        shown = [nodes[name][self.table.codes(name)] for name in lattice.names]
+        cards = [len(written[name]) + 1 for name in lattice.names]
+        first, group, _ = distinct(pack([index + 1 for index in shown], cards))
+        left = np.any([index < 0 for index in shown], axis=0)
         cells = {}
-        for name, tree, level, places in zip(
-            lattice.names, lattice.trees, lattice.bottom, codes, strict=True
-        ):
-            text = Replacement(places.astype(np.int32), pa.array(tree.labels[level], pa.string()))
+        for name, level, index in zip(lattice.names, lattice.bottom, shown, strict=True):
+            text = Replacement(index[first].astype(np.int32), pa.array(written[name], pa.string()))
             values = self.table.encoded[name].values
             exact = pa.concat_arrays([pa.nulls(1, values.type), values])
-            cells[name] = Cell(text if level else Replacement(text.index, exact), text)
-        return Assigned(group.astype(np.int32), cells)
+            cells[name] = Cell(text if level or name in cut else Replacement(text.index, exact), text)
+        return Assigned(np.where(left, -1, group).astype(np.int32), cells)
 
     def _housed(self) -> Assigned:
         """Assign every tuple to the group that would have taken it, or to the smallest published cell that holds it."""
@@ -261,8 +275,9 @@ class Application:
         """Divide the tuples that do not fit into groups of their own; None where none keeps the guarantee."""
         from discreet.publish.tables.mondrian import Mondrian
 
-        mean = self.recipe.data.get("parameters", {}).get("summary") == "mean"
-        divider = Mondrian(self.guarantee, summary="mean" if mean else "box")
+        # Means are private altogether, so that a recipe of means has no public cells.
+        means = not {"cells", "levels"} & self.recipe.data.keys()
+        divider = Mondrian(self.guarantee, summary="mean" if means else "box")
         try:
             group, labels_, covering = divider.divide(self.table.part(left))
         except InfeasibleError:
@@ -334,6 +349,21 @@ def _cell(cell: Mapping[str, Any], box: Mapping[str, Any], name: str) -> Cell:
     written = pa.array(covering["labels"], pa.string())
     places = np.array(covering["index"], np.int32)
     return Cell(Replacement(np.array(cell["index"], np.int32), labels_), Replacement(places, written))
+
+
+def _cut_nodes(name: str, tree: Hierarchy, cut: Mapping[str, Any]) -> tuple[CodeArray, list[str | None]]:
+    """Return the number of each code's label in a cut (-1: none), and the labels; null has its own."""
+    number = np.full(tree.levels[0].size, -1, np.int32)
+    number[0] = 0
+    written: list[str | None] = [None]
+    for level in sorted(map(int, cut)):
+        if level > tree.height:
+            raise InputError(f"The recipe gives '{name}' a level that its hierarchy does not have.")
+        wanted = {label: len(written) + at for at, label in enumerate(cut[str(level)])}
+        written += cut[str(level)]
+        numbers = np.array([wanted.get(label or "", -1) for label in tree.labels[level]], np.int32)
+        number = np.where(number < 0, numbers[tree.levels[level]], number)
+    return number, written
 
 
 def _stacked(part: Replacement, more: Replacement) -> Replacement:

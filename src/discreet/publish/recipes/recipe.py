@@ -140,12 +140,14 @@ class Recipe:
             )
 
     @property
-    def max_suppressed(self) -> float:
-        """The share of rows that the recipe's release was allowed to leave out."""
+    def max_suppressed(self) -> int | float:
+        """The rows that the recipe's release was allowed to leave out: their number, or a share."""
+        from discreet.publish.tables.suppression import SUPPRESSIBLE
+
         parameters = self.data.get("parameters", {})
         start = parameters.get("start")
         value = (start if isinstance(start, Mapping) else parameters).get("max_suppressed", 0.0)
-        return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
+        return value if any(allowed.admits(value) for allowed in SUPPRESSIBLE) else 0.0
 
     @reads("The guarantee of the recipe")
     def guarantee(self, population: Table | None = None) -> Guarantee:
@@ -161,7 +163,7 @@ class Recipe:
         released: Any = None,
         joined_known: bool = True,
         misfits: Literal["coarsen", "suppress"] = "coarsen",
-        max_suppressed: float | None = None,
+        max_suppressed: int | float | None = None,
         keys: Mapping[str, bytes] | None = None,
         population: Table | None = None,
         allow_unique: Collection[str] = (),
@@ -188,7 +190,7 @@ class Recipe:
             ``"coarsen"`` puts misfits into coarser groups of their own (levels of whole columns are raised);
             ``"suppress"`` leaves them out.
         max_suppressed
-            The share of rows that may be left out; the recipe's own by default.
+            The rows that may be left out: their number as an int, or a share as a float; the recipe's own by default.
         keys
             The keys of pseudonyms, by column.
         population
@@ -203,11 +205,11 @@ class Recipe:
         """
         from discreet.publish.recipes.applying import Application
 
-        share = self.max_suppressed if max_suppressed is None else max_suppressed
+        limit = self.max_suppressed if max_suppressed is None else max_suppressed
         safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
         schema = self.schema(keys, allow_unique=allow_unique)
         table = Table(frame, schema, spreadsheet_safe=safe, types=self._types())
-        application = Application(self, table, self.guarantee(population), share, misfits, random_state)
+        application = Application(self, table, self.guarantee(population), limit, misfits, random_state)
         return application.release() if released is None else application.together(released, joined_known)
 
 
@@ -234,7 +236,8 @@ def _is_public_part(data: Mapping[str, Any]) -> bool:
     if "levels" in data:
         levels = data["levels"]
         return isinstance(levels, Mapping) and all(
-            name in quasi and (level == TOP or _is_count(level)) for name, level in levels.items()
+            name in quasi and (level == TOP or _is_count(level) or _is_cut(level))
+            for name, level in levels.items()
         )
     return data.get("private") is True if "cells" not in data else _are_cells(data["cells"], set(quasi))
 
@@ -245,6 +248,9 @@ def _is_private_part(data: object) -> bool:
         return False
     hidden = data.get("columns", {})
     if not isinstance(hidden, Mapping) or not all(map(_is_hidden, hidden.values())):
+        return False
+    cut = data.get("levels", {})
+    if not isinstance(cut, Mapping) or not all(map(_is_cut, cut.values())):
         return False
     if "boxes" not in data and "cells" not in data:
         return True
@@ -280,6 +286,19 @@ def _is_hidden(column: object) -> bool:
     is_list = isinstance(ordered, list) and all(isinstance(value, str | int | float) for value in ordered)
     typed = isinstance(column.get("type", ""), str)
     return typed and isinstance(column.get("hierarchy", {}), Mapping) and (ordered is None or is_list)
+
+
+def _is_cut(labels: object) -> bool:
+    """Return whether labels are given by the level at which they stand."""
+    return (
+        isinstance(labels, Mapping)
+        and len(labels) > 0
+        and all(isinstance(level, str) and level.isdecimal() and len(level) < 4 for level in labels)
+        and all(
+            isinstance(each, list) and all(isinstance(label, str) for label in each)
+            for each in labels.values()
+        )
+    )
 
 
 def _are_cells(cells: object, quasi: set[str]) -> bool:

@@ -42,6 +42,14 @@ class RecipeParts:
         return f"RecipeParts({len(self.public)} public entries, {len(self.private)} private)"
 
 
+@dataclass(frozen=True, repr=False)
+class Cut:
+    """A cut through each column's tree: the labels that stand at each level, those published and all of them."""
+
+    published: Mapping[str, Mapping[int, list[str]]]
+    every: Mapping[str, Mapping[int, list[str]]]
+
+
 def recipe_header(publisher: Any, parameters: Mapping[str, object]) -> dict[str, Any]:
     """Return the entries that every recipe begins with, whatever kind of data was published."""
     return {
@@ -59,6 +67,7 @@ def recipe_of(
     *,
     parameters: Mapping[str, object],
     levels: Mapping[str, int] | None = None,
+    cut: Cut | None = None,
     published: Mapping[str, Collection[str | None]] | None = None,
     groups: Mapping[str, Replacement] | None = None,
     boxes: Mapping[str, Mapping[str, Any]] | None = None,
@@ -76,6 +85,8 @@ def recipe_of(
         The publisher's parameters.
     levels
         The level of each quasi-identifier, where whole columns were generalized.
+    cut
+        The labels that stand at each level, where values of one column have several. Those published are public.
     published
         The distinct published cells of each quasi-identifier; found in the groups, or in the table, by default.
     groups
@@ -86,8 +97,12 @@ def recipe_of(
         Whether groups show means. Those say nothing of what they cover, so that they are private altogether.
     """
     cells = published or _published_cells(table, groups)
-    if not levels and groups is None:
-        levels_of_columns: Mapping[str, int] = dict.fromkeys(table.schema.quasi, 0)  # published as they are
+    if cut is not None:
+        levels_of_columns: Mapping[str, int] = {
+            name: max(by_level, default=0) for name, by_level in cut.published.items() if len(by_level) < 2
+        }
+    elif not levels and groups is None:
+        levels_of_columns = dict.fromkeys(table.schema.quasi, 0)  # published as they are
     else:
         levels_of_columns = levels or {}
     columns = {
@@ -102,6 +117,13 @@ def recipe_of(
         private["columns"] = {name: hidden for name, (_, hidden) in columns.items() if hidden}
     if levels is not None:
         public["levels"] = public_levels(levels, table)
+    if cut is not None:
+        public["levels"] = public_levels(levels_of_columns, table) | {
+            name: _by_level(labels_) for name, labels_ in cut.published.items() if len(labels_) > 1
+        }
+        private["levels"] = {
+            name: _by_level(labels_) for name, labels_ in cut.every.items() if len(labels_) > 1
+        }
     if groups is not None and boxes is not None:
         private["boxes"] = {name: dict(box) for name, box in boxes.items()}
         private["cells"] = {name: _labels_and_index(cell) for name, cell in groups.items()}
@@ -154,7 +176,12 @@ def _labels_and_index(cell: Replacement) -> dict[str, Any]:
     }
 
 
-def public_levels(levels: Mapping[str, int], table: Table) -> dict[str, int | str]:
+def _by_level(labels_: Mapping[int, list[str]]) -> dict[str, list[str]]:
+    """Return the labels at each level as JSON has them."""
+    return {str(level): sorted(labels_[level]) for level in sorted(labels_)}
+
+
+def public_levels(levels: Mapping[str, int], table: Table) -> dict[str, Any]:
     """Return levels as they may be published: the top of a hierarchy has no number."""
     return {name: TOP if level == height_of(name, table) else level for name, level in levels.items()}
 

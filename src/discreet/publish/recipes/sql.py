@@ -42,14 +42,15 @@ def statement(
 
     Only columns that the recipe publishes are read, whatever else the table holds. Identifiers are left out, also those
     a release keeps as pseudonyms, since no key is in a recipe. A value that a tree does not know becomes the root, and
-    so does a code longer than its mask. Where a column of whole numbers meets a number between two of them, its
+    so does a code longer than its mask, and a value that no published label takes in, where values of a column stand at
+    several levels. Where a column of whole numbers meets a number between two of them, its
     interval is half-open, as `Recipe.apply` writes it.
     The statement generalizes; it suppresses no row and judges no guarantee.
 
     Parameters
     ----------
     recipe
-        The recipe of a release that generalized whole columns to levels.
+        The recipe of a release that generalized each value to one level, or whole columns.
     table
         The table to read from.
     dialect
@@ -86,7 +87,8 @@ def statement(
 
 def _cell(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None:
     """Write one column's cell; None where it stays as it is."""
-    level = recipe.data["levels"].get(entry["name"], 0) if entry["role"] == Role.QUASI.value else 0
+    levels = {**recipe.data["levels"], **recipe.private.get("levels", {})}
+    level = levels.get(entry["name"], 0) if entry["role"] == Role.QUASI.value else 0
     if level == 0:
         return _cleaned(plan, entry, recipe)
     spec = _spec(entry.get("hierarchy"))
@@ -96,6 +98,8 @@ def _cell(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None:
             "knowledge that a database does not have. Apply the recipe with `discreet apply`."
         )
     height, writer = _KINDS[type(spec)]
+    if isinstance(level, Mapping):
+        return _cut_cell(plan, entry, recipe, spec, level)
     if level == TOP:
         level = height(spec)
     if not isinstance(level, int | float) or not 0 <= level <= height(spec):
@@ -104,6 +108,24 @@ def _cell(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None:
         return literal(spec.columns[-1][0] if isinstance(spec, Rows) else STAR)
     recipe.require_private(entry["name"], ["type"], entry)
     return writer(_Column(plan, entry["name"], type_named(entry["type"])), spec, int(level))
+
+
+def _cut_cell(
+    plan: Ansi, entry: Mapping[str, Any], recipe: Recipe, spec: Any, cut: Mapping[str, list[str]]
+) -> str:
+    """Write a cell that shows the one of its labels that is published, from the finest level up, or the root."""
+    height, writer = _KINDS[type(spec)]
+    recipe.require_private(entry["name"], ["type"], entry)
+    column = _Column(plan, entry["name"], type_named(entry["type"]))
+    cases = [f"WHEN {column.value} IS NULL THEN NULL"]
+    for level in sorted(map(int, cut)):
+        if level > height(spec):
+            raise InputError(f"The recipe gives '{entry['name']}' a level that its hierarchy does not have.")
+        labels = ", ".join(map(literal, cut[str(level)]))
+        cell = plan.step(writer(column, spec, level) if level else column.text(column.value))
+        cases.append(f"WHEN {cell} IN ({labels}) THEN {cell}")
+    root = literal(spec.columns[-1][0] if isinstance(spec, Rows) else STAR)
+    return "CASE " + "\n    ".join([*cases, f"ELSE {root}"]) + " END"
 
 
 def _cleaned(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None:

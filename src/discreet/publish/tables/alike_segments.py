@@ -27,7 +27,7 @@ def rejoined(
     """
     ranges = np.array(sorted(cuts, key=lambda cut: cut[1] - cut[0]), np.int64).reshape(-1, 2)
     while segments.low.size > 1:
-        class_of = _classes(labels_of(segments))
+        class_of = alike_classes(labels_of(segments))
         failing = ~judge(_as_classes(segments, class_of))[class_of]
         if not failing.any():
             break
@@ -35,7 +35,7 @@ def rejoined(
     return segments
 
 
-def _classes(labels: Sequence[Replacement]) -> IntArray:
+def alike_classes(labels: Sequence[Replacement]) -> IntArray:
     """Return the class of each segment: those with the same labels in all columns are one."""
     columns = []
     for column in labels:

@@ -21,7 +21,7 @@ from discreet.publish.tables.lattice_search import LatticePublisher
 class Generalization(LatticePublisher):
     """Generalize whole columns to given levels of their hierarchies, and publish if that keeps the guarantee.
 
-    Rows in classes that break the guarantee are suppressed (left out and counted), up to ``max_suppressed`` of all.
+    Rows in classes that break the guarantee are suppressed (left out and counted), up to ``max_suppressed``.
     A column without a hierarchy has two levels, itself and ``*``. Works on files larger than memory.
 
     Parameters

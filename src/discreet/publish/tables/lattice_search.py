@@ -11,14 +11,21 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import InfeasibleError
-from discreet.core.params import Constraints, FloatIn, OneOf
+from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Cells
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.minimality import MINIMALITY, blind, decided_by_values
 from discreet.publish.tables.publisher import Plan, TablePublisher
-from discreet.publish.tables.suppression import allowed_rows, kept_groups, refuse_too_many, share_for
+from discreet.publish.tables.suppression import (
+    SUPPRESSIBLE,
+    allowance,
+    allowed_rows,
+    enough_for,
+    kept_groups,
+    refuse_too_many,
+)
 
 if TYPE_CHECKING:
     from discreet.publish.lattice.measures import Aggregate
@@ -31,17 +38,18 @@ Measure: TypeAlias = Literal["loss", "entropy", "discernibility", "average_class
 class LatticePublisher(TablePublisher):
     """A publisher at one node of the lattice: each column as a whole goes to a level of its tree.
 
-    Rows whose class breaks the guarantee are left out, up to a share. A method writes `_choose`.
+    Rows whose class breaks the guarantee are left out, up to a number or a share of them. A method writes `_choose`.
 
     Parameters
     ----------
     max_suppressed
-        The share of rows that may be left out.
+        The rows that may be left out: their number as an int, or a share as a float. Where rows belong to units, rows
+        are counted all the same.
     """
 
-    max_suppressed: float = 0.0
+    max_suppressed: int | float = 0.0
 
-    constraints: ClassVar[Constraints] = {**TablePublisher.constraints, "max_suppressed": FloatIn(0, 1)}
+    constraints: ClassVar[Constraints] = {**TablePublisher.constraints, "max_suppressed": SUPPRESSIBLE}
 
     @abstractmethod
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
@@ -135,10 +143,10 @@ class LatticeSearch(LatticePublisher):
         """Return an error that says how many rows the best node would suppress."""
         remedy, fix = "ask for less", {}
         if least < n_rows:
-            fix = {"max_suppressed": share_for(least, n_rows)}
+            fix = {"max_suppressed": enough_for(least, n_rows, self.max_suppressed)}
             remedy = f"allow max_suppressed={fix['max_suppressed']:g} or ask for less"
         return InfeasibleError(
-            f"No generalization keeps {self.guarantee} with at most {self.max_suppressed:.2%} of the rows suppressed: "
+            f"No generalization keeps {self.guarantee} with at most {allowance(self.max_suppressed)} suppressed: "
             f"the best node looked at suppresses {least} of {n_rows} rows ({least / n_rows:.2%}); {remedy}.",
             fix=fix,
         )

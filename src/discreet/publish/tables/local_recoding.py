@@ -64,7 +64,7 @@ class LocalRecoding(TablePublisher):
     measure, aggregate, weights
         By what nodes are put in order, and what the best single node costs least by; see `OptimalLattice`.
     max_suppressed
-        The share of rows that may be left out.
+        The rows that may be left out: their number as an int, or a share as a float.
     lowest
         The lowest level allowed for a column, by name.
     highest
@@ -102,7 +102,7 @@ class LocalRecoding(TablePublisher):
     """
 
     measure: Measure = "loss"
-    max_suppressed: float = 0.0
+    max_suppressed: int | float = 0.0
     aggregate: Literal["mean", "maximum", "geometric"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None

@@ -9,21 +9,18 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.arrays import BoolArray, CodeArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import BOOL, BY_COLUMN, Constraints, OneOf
-from discreet.core.rng import generator
-from discreet.core.tables.encoding import Codebook, ColumnType
-from discreet.core.tables.groups import Groups, SensitiveCounts
-from discreet.core.tables.source import Pieces, Replacement
+from discreet.core.tables.encoding import Codebook
+from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
-from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.tables.alike_segments import rejoined
-from discreet.publish.tables.boxes import Box, Segments, box_means, boxes, branches, cover_of, is_exact
-from discreet.publish.tables.minimality import MINIMALITY, blind
-from discreet.publish.tables.publisher import Plan, TablePublisher
+from discreet.publish.tables.boxes import Segments, boxes
+from discreet.publish.tables.minimality import blind
+from discreet.publish.tables.partition import PartitionPublisher, overall_counts, quasi_books, segment_groups
 from discreet.publish.tables.suppression import refuse_infeasible
 
 MOST_COLUMNS = 64
@@ -35,7 +32,7 @@ Batch: TypeAlias = tuple[CodeArray, CodeArray, NDArray[np.uint64]]
 
 @public
 @dataclass(kw_only=True, repr=False, eq=False)
-class Mondrian(TablePublisher):
+class Mondrian(PartitionPublisher):
     """Divide the table into ever smaller groups along its quasi-identifiers, as long as both halves keep the guarantee.
 
     A group is published by its bounding box: an interval of numbers or dates, a set of categories, or the lowest
@@ -87,54 +84,26 @@ class Mondrian(TablePublisher):
     weights: Mapping[str, float] | None = None
 
     constraints: ClassVar[Constraints] = {
-        **TablePublisher.constraints,
+        **PartitionPublisher.constraints,
         "strict": BOOL,
         "summary": OneOf(("box", "mean")),
         "weights": BY_COLUMN,
     }
 
-    def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
-        segments, tuples, by_values = self._divided(table, rng)
-        books = _quasi_books(table)
-        described = boxes(books, segments, _overall(table))
-        groups = self._labels(books, described, segments)
-        group_of, pieces = _pieces(segments, tuples, strict=self.strict)
-        return Plan(
-            segments.sizes,
-            {name: box.cells for name, box in described.items()},
-            by_piece={
-                book.name: Replacement(groups[book.name].index[group_of], groups[book.name].labels)
-                for book in books
-                if not is_exact(book, described[book.name])
-            },
-            pieces=pieces,
-            details={MINIMALITY: by_values},
-            groups=groups,
-            boxes=_recorded_boxes(books, described, segments),
-            means=self.summary == "mean" and any(_has_mean(book) for book in books),
-        )
+    def _is_strict(self) -> bool:
+        return self.strict
 
-    def divide(self, table: Table) -> tuple[CodeArray, dict[str, Replacement], dict[str, Replacement]]:
-        """Return the group of each distinct tuple, and by column what its cells show and what they cover."""
-        segments, tuples = self.partition(table)
-        books = _quasi_books(table)
-        described = boxes(books, segments, _overall(table))
-        group_of, _ = _pieces(segments, tuples, strict=self.strict)
-        covering = {name: Replacement(box.index, box.labels) for name, box in described.items()}
-        return group_of, self._labels(books, described, segments), covering
-
-    def partition(self, table: Table) -> tuple[Segments, CodeArray]:
-        """Divide the table into segments of coded rows; return them and the tuple behind each row."""
-        return self._divided(table, generator(self.random_state, owner=self))[:2]
+    def _shows_means(self) -> bool:
+        return self.summary == "mean"
 
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
         """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
         codes, weights, tuples = self._rows(table)
         geometry = _geometry(
-            _quasi_books(table), column_weights(table, self.weights, owner=self).tolist()
+            quasi_books(table), column_weights(table, self.weights, owner=self).tolist()
         ).arrays()
         table_segment = Segments(codes, weights, np.zeros(1, np.int32), np.array([len(codes)], np.int32))
-        refuse_infeasible(self.guarantee, table, _groups(self.guarantee, table, table_segment))
+        refuse_infeasible(self.guarantee, table, segment_groups(self.guarantee, table, table_segment))
         pending = [(table_segment.low, table_segment.high, np.zeros(1, np.uint64))]
         finished = []
         cuts: list[tuple[int, int]] = []
@@ -196,7 +165,7 @@ class Mondrian(TablePublisher):
 
     def _judged(self, table: Table, halves: Segments) -> tuple[BoolArray, bool]:
         """Return which cuts leave two halves that keep the guarantee, and whether sensitive values refused another."""
-        groups = _groups(self.guarantee, table, halves)
+        groups = segment_groups(self.guarantee, table, halves)
         holds: BoolArray = np.all(self.guarantee.holds(groups).reshape(-1, 2), axis=1)
         sensitive = table.schema.sensitive
         if holds.all() or not self.guarantee.judged_values(sensitive):
@@ -206,29 +175,15 @@ class Mondrian(TablePublisher):
 
     def _apart(self, table: Table, segments: Segments, cuts: list[tuple[int, int]]) -> Segments:
         """Take back cuts where groups that read alike break the guarantee together."""
-        books = _quasi_books(table)
+        books = quasi_books(table)
 
         def labels_of(some: Segments) -> list[Replacement]:
-            return list(self._labels(books, boxes(books, some, _overall(table)), some).values())
+            return list(self._labels(books, boxes(books, some, overall_counts(table)), some).values())
 
         def judge(some: Segments) -> BoolArray:
-            return self.guarantee.holds(_groups(self.guarantee, table, some))
+            return self.guarantee.holds(segment_groups(self.guarantee, table, some))
 
         return rejoined(segments, cuts, labels_of, judge)
-
-    def _labels(
-        self, books: list[Codebook], described: Mapping[str, Box], segments: Segments
-    ) -> dict[str, Replacement]:
-        """Return what the cells of each column show: the label of the box, or the group's mean."""
-        labels = {}
-        for column, book in enumerate(books):
-            box = described[book.name]
-            if self.summary == "mean" and _has_mean(book):
-                mean = box_means(book, column, segments)
-                labels[book.name] = Replacement(np.arange(len(mean), dtype=np.int32), mean)
-            else:
-                labels[book.name] = Replacement(box.index, box.labels)
-        return labels
 
     def _check(self, table: Table) -> None:
         super()._check(table)
@@ -245,33 +200,6 @@ class Mondrian(TablePublisher):
             return codes, table.tuples.counts.astype(small), rows
         rows = np.repeat(rows, table.tuples.counts)
         return codes[rows], np.ones(rows.size, small), rows
-
-
-def _has_mean(book: Codebook) -> bool:
-    return book.kind in (ColumnType.NUMBER, ColumnType.DATE) and book.hierarchy is None
-
-
-def _quasi_books(table: Table) -> list[Codebook]:
-    return [table.encoded[name] for name in table.schema.quasi]
-
-
-def _recorded_boxes(
-    books: list[Codebook], described: Mapping[str, Box], segments: Segments
-) -> dict[str, dict[str, Any]]:
-    """Write the boxes down so that new rows can be assigned to one: by labels, or by branches of a tree."""
-    recorded: dict[str, dict[str, Any]] = {}
-    for column, book in enumerate(books):
-        if book.hierarchy is None:
-            box = described[book.name]
-            recorded[book.name] = {"index": box.index.tolist(), "labels": box.labels.to_pylist()}
-        else:
-            index, lists = branches(book, column, segments)
-            recorded[book.name] = {"index": index.tolist(), "branches": lists}
-    return recorded
-
-
-def _overall(table: Table) -> dict[str, IntArray]:
-    return {name: table.overall(name) for name in table.schema.quasi}
 
 
 def _geometry(books: list[Codebook], weights: list[float]) -> Any:
@@ -296,43 +224,3 @@ def _geometry(books: list[Codebook], weights: list[float]) -> Any:
         card=cards,
         weight=np.array(weights, np.float64),
     )
-
-
-def _groups(guarantee: Guarantee, table: Table, segments: Segments) -> Groups:
-    """Count what the guarantee looks at in each segment."""
-    from discreet.kernels.tables.partition import sizes_of, values_of
-
-    rows = segments.codes, segments.weights, segments.low, segments.high
-    names = list(table.encoded)
-    sensitive = {}
-    for name in guarantee.columns(table.schema.sensitive):
-        book = table.encoded[name]
-        indptr, values, counts = values_of(*rows, names.index(name), book.n_codes)
-        sensitive[name] = SensitiveCounts(name, indptr, values, counts, table.overall(name), book.hierarchy)
-    return Groups(sizes_of(*rows[1:]), sensitive, cover=_BoxCover(table, segments))
-
-
-class _BoxCover:
-    """What segments would publish, worked out only when a guarantee looks at a population."""
-
-    def __init__(self, table: Table, segments: Segments) -> None:
-        self.table = table
-        self.segments = segments
-
-    def matches(self, population: object) -> IntArray:
-        books = _quasi_books(self.table)
-        return cover_of(books, boxes(books, self.segments, _overall(self.table))).matches(population)
-
-
-def _pieces(segments: Segments, tuples: CodeArray, *, strict: bool) -> tuple[CodeArray, Pieces | None]:
-    """Return the group of each published piece; a strict group takes whole tuples, a relaxed one parts of them."""
-    from discreet.kernels.tables.grouping import distinct
-
-    group = np.repeat(np.arange(segments.low.size, dtype=np.int32), segments.high - segments.low)
-    if strict:
-        group_of = np.empty(tuples.size, np.int32)
-        group_of[tuples] = group
-        return group_of, None
-    keys = tuples.astype(np.int64) * segments.low.size + group
-    first, _, counts = distinct(keys)
-    return group[first], Pieces(tuples[first], counts)

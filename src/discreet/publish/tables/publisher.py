@@ -19,7 +19,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
-from discreet.publish.recipes.recipe_parts import RecipeParts, recipe_of
+from discreet.publish.recipes.recipe_parts import Cut, RecipeParts, recipe_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +44,7 @@ class Plan:
         The level of each quasi-identifier, where whole columns were generalized.
     details
         What the method reports beyond that; private.
-    published, groups, boxes, means
+    published, groups, boxes, means, cut
         What the recipe records; see `recipe_of`.
     """
 
@@ -61,6 +61,7 @@ class Plan:
     groups: Mapping[str, Replacement] | None = None
     boxes: Mapping[str, Mapping[str, Any]] | None = None
     means: bool = False
+    cut: Cut | None = None
 
     def release(self, table: Table, guarantee: Guarantee, recipe: RecipeParts, seed: int) -> Release:
         """Publish a table as planned; the seed shuffles its rows, so that their order reveals nothing."""
@@ -143,6 +144,7 @@ class TablePublisher(ABC):
             table,
             parameters=self._parameters(),
             levels=plan.levels,
+            cut=plan.cut,
             published=plan.published,
             groups=plan.groups,
             boxes=plan.boxes,

@@ -1,4 +1,4 @@
-"""Suppression: rows whose class would break the guarantee are left out, up to a share."""
+"""Suppression: rows whose class would break the guarantee are left out, up to a number or a share of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import math
 import numpy as np
 
 from discreet.core.arrays import BoolArray
+from discreet.core.baskets.supports import is_count
 from discreet.core.errors import InfeasibleError
+from discreet.core.params import FloatIn, IntIn
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
 from discreet.guarantees import Guarantee
+
+SUPPRESSIBLE = (IntIn(0), FloatIn(0, 1))
+"""What ``max_suppressed`` must be: an int is a number of rows, a float a share, so that 1 is a row and 1.0 is all."""
 
 
 def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = None) -> BoolArray:
@@ -32,8 +37,33 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
 
 
 def allowed_rows(max_suppressed: float, n_rows: int) -> int:
-    """Return how many rows a share allows to be left out; 0.29 of 100 is 29, whatever a float makes of it."""
+    """Return how many rows may be left out: an int is their number, a float a share.
+
+    Rows are counted, also where each belongs to a unit. 0.29 of 100 is 29, whatever a float makes of it.
+
+    >>> allowed_rows(1, 100), allowed_rows(1.0, 100), allowed_rows(0.29, 100), allowed_rows(7, 5)
+    (1, 100, 29, 5)
+    """
+    if is_count(max_suppressed):
+        return min(int(max_suppressed), n_rows)
     return math.floor(max_suppressed * n_rows + 1e-9)
+
+
+def allowance(max_suppressed: float) -> str:
+    """Return in words how many rows may be left out.
+
+    >>> allowance(2), allowance(0.02)
+    ('2 rows', '2.00% of the rows')
+    """
+    if is_count(max_suppressed):
+        return f"{max_suppressed} row{'s' * (max_suppressed != 1)}"
+    return f"{max_suppressed:.2%} of the rows"
+
+
+def enough_for(n_dropped: int, n_rows: int, max_suppressed: float) -> float:
+    """Return what would allow some rows to be left out, written as the limit that does not: rows, or a short share."""
+    # A 0 says nothing about how the next limit will be written.
+    return n_dropped if is_count(max_suppressed) and max_suppressed > 0 else share_for(n_dropped, n_rows)
 
 
 def share_for(n_dropped: int, n_rows: int) -> float:
@@ -47,11 +77,11 @@ def refuse_too_many(guarantee: Guarantee, n_dropped: int, n_rows: int, max_suppr
         return
     remedy, fix = "generalize further or ask for less", {}
     if n_dropped < n_rows:
-        fix = {"max_suppressed": share_for(n_dropped, n_rows)}
+        fix = {"max_suppressed": enough_for(n_dropped, n_rows, max_suppressed)}
         remedy = f"allow max_suppressed={fix['max_suppressed']:g}"
     raise InfeasibleError(
         f"{n_dropped} of {n_rows} rows ({n_dropped / n_rows:.2%}) would have to be suppressed to keep {guarantee}, "
-        f"and at most {max_suppressed:.2%} may be; {remedy}.",
+        f"and at most {allowance(max_suppressed)} may be; {remedy}.",
         fix=fix,
     )
 

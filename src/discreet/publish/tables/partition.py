@@ -1,0 +1,158 @@
+"""Partitions: groups of rows that are published by their boxes or their means, whichever method divides the table."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.rng import generator
+from discreet.core.tables.encoding import Codebook, ColumnType
+from discreet.core.tables.groups import Groups, SensitiveCounts
+from discreet.core.tables.source import Pieces, Replacement
+from discreet.core.tables.table import Table
+from discreet.guarantees import Guarantee
+from discreet.publish.tables.boxes import Box, Segments, box_means, boxes, branches, cover_of, is_exact
+from discreet.publish.tables.minimality import MINIMALITY
+from discreet.publish.tables.publisher import Plan, TablePublisher
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class PartitionPublisher(TablePublisher):
+    """A publisher that divides the rows into groups and publishes each by its box or its mean.
+
+    A method writes `_divided`.
+    """
+
+    @abstractmethod
+    def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
+        """Return the segments, the tuple behind each row, and whether sensitive values decided how they lie."""
+
+    def _is_strict(self) -> bool:
+        """Whether rows with equal values stay together."""
+        return True
+
+    def _shows_means(self) -> bool:
+        """Whether numbers and dates without a hierarchy are published as means."""
+        return False
+
+    def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
+        segments, tuples, by_values = self._divided(table, rng)
+        books = quasi_books(table)
+        described = boxes(books, segments, overall_counts(table))
+        groups = self._labels(books, described, segments)
+        group_of, pieces = _pieces(segments, tuples, strict=self._is_strict())
+        return Plan(
+            segments.sizes,
+            {name: box.cells for name, box in described.items()},
+            by_piece={
+                book.name: Replacement(groups[book.name].index[group_of], groups[book.name].labels)
+                for book in books
+                if not is_exact(book, described[book.name])
+            },
+            pieces=pieces,
+            details={MINIMALITY: by_values},
+            groups=groups,
+            boxes=_recorded_boxes(books, described, segments),
+            means=self._shows_means() and any(_has_mean(book) for book in books),
+        )
+
+    def divide(self, table: Table) -> tuple[CodeArray, dict[str, Replacement], dict[str, Replacement]]:
+        """Return the group of each distinct tuple, and by column what its cells show and what they cover."""
+        segments, tuples = self.partition(table)
+        books = quasi_books(table)
+        described = boxes(books, segments, overall_counts(table))
+        group_of, _ = _pieces(segments, tuples, strict=self._is_strict())
+        covering = {name: Replacement(box.index, box.labels) for name, box in described.items()}
+        return group_of, self._labels(books, described, segments), covering
+
+    def partition(self, table: Table) -> tuple[Segments, CodeArray]:
+        """Divide the table into segments of coded rows; return them and the tuple behind each row."""
+        return self._divided(table, generator(self.random_state, owner=self))[:2]
+
+    def _labels(
+        self, books: list[Codebook], described: Mapping[str, Box], segments: Segments
+    ) -> dict[str, Replacement]:
+        """Return what the cells of each column show: the label of the box, or the group's mean."""
+        labels = {}
+        for column, book in enumerate(books):
+            box = described[book.name]
+            if self._shows_means() and _has_mean(book):
+                mean = box_means(book, column, segments)
+                labels[book.name] = Replacement(np.arange(len(mean), dtype=np.int32), mean)
+            else:
+                labels[book.name] = Replacement(box.index, box.labels)
+        return labels
+
+
+def _has_mean(book: Codebook) -> bool:
+    return book.kind in (ColumnType.NUMBER, ColumnType.DATE) and book.hierarchy is None
+
+
+def quasi_books(table: Table) -> list[Codebook]:
+    """Return the code books of the quasi-identifiers."""
+    return [table.encoded[name] for name in table.schema.quasi]
+
+
+def _recorded_boxes(
+    books: list[Codebook], described: Mapping[str, Box], segments: Segments
+) -> dict[str, dict[str, Any]]:
+    """Write the boxes down so that new rows can be assigned to one: by labels, or by branches of a tree."""
+    recorded: dict[str, dict[str, Any]] = {}
+    for column, book in enumerate(books):
+        if book.hierarchy is None:
+            box = described[book.name]
+            recorded[book.name] = {"index": box.index.tolist(), "labels": box.labels.to_pylist()}
+        else:
+            index, lists = branches(book, column, segments)
+            recorded[book.name] = {"index": index.tolist(), "branches": lists}
+    return recorded
+
+
+def overall_counts(table: Table) -> dict[str, IntArray]:
+    """Return how many rows have each code of each quasi-identifier."""
+    return {name: table.overall(name) for name in table.schema.quasi}
+
+
+def segment_groups(guarantee: Guarantee, table: Table, segments: Segments) -> Groups:
+    """Count what the guarantee looks at in each segment."""
+    from discreet.kernels.tables.partition import sizes_of, values_of
+
+    rows = segments.codes, segments.weights, segments.low, segments.high
+    names = list(table.encoded)
+    sensitive = {}
+    for name in guarantee.columns(table.schema.sensitive):
+        book = table.encoded[name]
+        indptr, values, counts = values_of(*rows, names.index(name), book.n_codes)
+        sensitive[name] = SensitiveCounts(name, indptr, values, counts, table.overall(name), book.hierarchy)
+    return Groups(sizes_of(*rows[1:]), sensitive, cover=_BoxCover(table, segments))
+
+
+class _BoxCover:
+    """What segments would publish, worked out only when a guarantee looks at a population."""
+
+    def __init__(self, table: Table, segments: Segments) -> None:
+        self.table = table
+        self.segments = segments
+
+    def matches(self, population: object) -> IntArray:
+        books = quasi_books(self.table)
+        return cover_of(books, boxes(books, self.segments, overall_counts(self.table))).matches(population)
+
+
+def _pieces(segments: Segments, tuples: CodeArray, *, strict: bool) -> tuple[CodeArray, Pieces | None]:
+    """Return the group of each published piece; a strict group takes whole tuples, a relaxed one parts of them."""
+    from discreet.kernels.tables.grouping import distinct
+
+    group = np.repeat(np.arange(segments.low.size, dtype=np.int32), segments.high - segments.low)
+    if strict:
+        group_of = np.empty(tuples.size, np.int32)
+        group_of[tuples] = group
+        return group_of, None
+    keys = tuples.astype(np.int64) * segments.low.size + group
+    first, _, counts = distinct(keys)
+    return group[first], Pieces(tuples[first], counts)
