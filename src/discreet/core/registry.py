@@ -125,8 +125,8 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         _guarantee("rules-hidden", "rules_hidden:RulesHidden", "rules", rules="--rule"),
         _guarantee("basic-privacy", "basic_privacy:BasicPrivacy", "channels"),
         _guarantee("local-dp", "local_dp:LocalDP", "channels", epsilon="--epsilon"),
-        _guarantee("no-value-disclosed", "no_value_disclosed:NoValueDisclosed", "answers"),
-        _guarantee("differential-privacy", "differential_privacy:DifferentialPrivacy", "answers"),
+        _guarantee("no-value-disclosed", "answers.no_value_disclosed:NoValueDisclosed", "answers"),
+        _guarantee("differential-privacy", "answers.differential_privacy:DifferentialPrivacy", "answers"),
     )
 }
 """Every single guarantee by its name in job files."""

@@ -3,12 +3,13 @@ from discreet.core.guarantee import AllOf as AllOf
 from discreet.core.guarantee import Guarantee as Guarantee
 
 from .alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
+from .answers.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
+from .answers.no_value_disclosed import NoValueDisclosed as NoValueDisclosed
 from .basic_privacy import BasicPrivacy as BasicPrivacy
 from .beta_likeness import BasicBetaLikeness as BasicBetaLikeness
 from .beta_likeness import EnhancedBetaLikeness as EnhancedBetaLikeness
 from .delta_anonymity import DeltaAnonymity as DeltaAnonymity
 from .delta_disclosure import DeltaDisclosure as DeltaDisclosure
-from .differential_privacy import DifferentialPrivacy as DifferentialPrivacy
 from .indistinguishability import Indistinguishability as Indistinguishability
 from .k_anonymity import KAnonymity as KAnonymity
 from .k_map import KMap as KMap
@@ -18,7 +19,6 @@ from .l_diversity import DistinctDiversity as DistinctDiversity
 from .l_diversity import EntropyDiversity as EntropyDiversity
 from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .local_dp import LocalDP as LocalDP
-from .no_value_disclosed import NoValueDisclosed as NoValueDisclosed
 from .per_unit import PerUnit as PerUnit
 from .privacy_degree import PrivacyDegree as PrivacyDegree
 from .registry import guarantee_from_dict as guarantee_from_dict

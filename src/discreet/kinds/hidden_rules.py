@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.schema import Column
 from discreet.core.tables.table import Table
+from discreet.core.verdict import Basis, Verdict
 from discreet.kinds.kind import Kind, Line
 from discreet.measure.spelling import twins_of_rules
 from discreet.measure.tables.table_cautions import other_columns
@@ -119,7 +120,11 @@ class PrivateHidingFigures(PrivateFigures):
 class HiddenRules(Kind):
     """What differs where sensitive rules are hidden, whatever kind of data they are hidden in."""
 
-    basis = "recomputed from the released data alone, by the rules, which only you know"
+    basis = "recomputed from the released data by the rules, which only you know; to others it is a claim"
+
+    def shown_verdict(self, release: Release, *, internal: bool) -> Verdict:
+        """Return the verdict; to others it is a claim, since nobody else has the rules to judge by."""
+        return release.verdict if internal else replace(release.verdict, basis=Basis.CLAIMED)
 
     def public_figures(self, release: Release) -> PublicFigures:
         """Return what the released data shows."""
@@ -163,7 +168,7 @@ class HiddenRules(Kind):
 
         figures = release.figures
         return [
-            hiding.verdict(release, figures.public.baskets),
+            hiding.verdict(release, self.shown_verdict(release, internal=internal), figures.public.baskets),
             hiding.hiding_summary(figures.public.baskets),
             None if isinstance(release.data, Baskets) else examples(release),
             *(hiding.private(release) if internal else []),

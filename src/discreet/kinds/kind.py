@@ -186,6 +186,11 @@ class Kind(ABC):
 
     # --- what is said about a release
 
+    def shown_verdict(self, release: Release, *, internal: bool) -> Verdict:
+        """Return the verdict as a page says it: to others it may rest on what only the owner has."""
+        del internal
+        return release.verdict
+
     @abstractmethod
     def public_figures(self, release: Release) -> PublicFigures:
         """Return the public half of the figures."""

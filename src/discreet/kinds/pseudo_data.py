@@ -127,6 +127,7 @@ class PseudoKind(TableKind):
         yield from single_values(release)
         yield from _identifying_categories(release)
         yield from _compared_columns(release)
+        yield from _own_levels(release)
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections of the report; the original of a stream is gone, so nothing is compared with it."""
@@ -240,6 +241,19 @@ def _identifying_categories(release: Release) -> Iterator[Caution]:
                 )
 
 
+def _own_levels(release: Release) -> Iterator[Caution]:
+    """Find releases in which a row of one person's shows the level that they set: a function of the parameters."""
+    parameters = release.recipe.get("parameters", {})
+    k = parameters.get("k")
+    if parameters.get("avoid_copies") and k is not None and not isinstance(k, int):
+        yield Caution(
+            "levels-show",
+            "Each record has a level of its own. Copies of people are avoided but for those of level 1, so whoever "
+            "finds a person's quasi-identifiers that nobody shares learns that the person set level 1. Where levels "
+            "must not be known, let none be 1, or allow copies.",
+        )
+
+
 def _compared_columns(release: Release) -> Iterator[Caution]:
     """Find columns that rows were compared by although nothing is marked sensitive: a function of the release alone.
 
@@ -292,4 +306,10 @@ def _about_copies(release: Release) -> str:
         return "Rows that equal a record were not avoided."
     suppressed = release.evidence.suppressed
     also = f"; {suppressed:,} of them were suppressed instead" if suppressed else ""
-    return f"Rows with the quasi-identifiers of a single person were drawn again{also}."
+    text = f"Rows with the quasi-identifiers of a single person were drawn again{also}."
+    if parameters.get("k") is None or isinstance(parameters["k"], int):
+        return text
+    return (
+        f"{text} People who set the level 1 for themselves are not avoided: a row that shows one person's "
+        "quasi-identifiers may be their record, and shows that they did."
+    )

@@ -13,14 +13,14 @@ import numpy as np
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
-from discreet.core.guarantee import Guarantee
+from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.params import Constraint, IntIn, OneOf
 from discreet.core.records.sketches import SHORT_KEY
 from discreet.core.registry import Method
 from discreet.core.release import Release
 from discreet.core.schema import SHORTEST_KEY
 from discreet.engines.sketches import read_sketches, write_sketches
-from discreet.guarantees import DeltaAnonymity
+from discreet.guarantees import DeltaAnonymity, KVariance
 from discreet.kinds.baskets import BasketKind
 from discreet.kinds.hierarchies import key_from
 from discreet.kinds.kind import KEPT_EVIDENCE, TEXT, Input, Kind, Line
@@ -112,6 +112,22 @@ class PrivateSketchFigures(PrivateFigures):
     def to_dict(self) -> dict[str, Any]:
         """Return what the method reports."""
         return self.details
+
+
+def _why_suppressed(guarantee: Guarantee) -> str:
+    """Return which records a guarantee leaves out, and what keeps more of them."""
+    words = {
+        "delta": "By delta the shortest records go first: a smaller one keeps more, but none keeps single items.",
+        "k": "By k-variance those go whose nearest neighbors are too near: a smaller k keeps more.",
+    }
+    return " ".join(words[letter] for letter in _letters(guarantee))
+
+
+def _letters(guarantee: Guarantee) -> list[str]:
+    """Return the parameters that set how long sketches are."""
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+    letters = {"delta": DeltaAnonymity, "k": KVariance}
+    return [letter for letter, kind in letters.items() if any(isinstance(part, kind) for part in parts)]
 
 
 class SketchKind(Kind):
@@ -212,15 +228,15 @@ class SketchKind(Kind):
             yield Caution(
                 "short-sketches",
                 f"Half of the sketches have {median:g} components or fewer: estimated squared distances are off by "
-                f"about {public.distance_error.relative:.0%}, so little can be mined. A smaller delta makes sketches "
-                "longer.",
+                f"about {public.distance_error.relative:.0%}, so little can be mined. A smaller "
+                f"{' or '.join(_letters(release.guarantee))} makes sketches longer.",
             )
         if evidence.suppressed > MANY_SUPPRESSED * evidence.n_rows:
             yield Caution(
                 "suppressed-records",
                 f"{evidence.suppressed:,} of {evidence.n_rows:,} records "
-                f"({evidence.suppressed / evidence.n_rows:.1%}) are suppressed, the shortest first, so what is left is "
-                "no fair sample. A smaller delta keeps more, but none keeps records of a single item; k-variance does.",
+                f"({evidence.suppressed / evidence.n_rows:.1%}) are suppressed, so what is left is no fair sample. "
+                f"{_why_suppressed(release.guarantee)}",
             )
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:

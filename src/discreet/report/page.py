@@ -46,7 +46,7 @@ def render_report(release: Release, *, internal: bool = False, about: About | No
         *content,
         rerun(release, about) if internal else None,
     ]
-    title = f"{about.name or 'Release'}: {headline(release.verdict)}"
+    title = f"{about.name or 'Release'}: {headline(kind.shown_verdict(release, internal=internal))}"
     return page(blocks, title=title, footer=_FOOTERS[internal])
 
 

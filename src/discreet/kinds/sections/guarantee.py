@@ -13,6 +13,7 @@ _BASES = {
     judged.Basis.CONSTRUCTION: "By construction: from evidence recorded while the release was made, which is not "
     "published. Whoever has the released files alone cannot recompute it: to them it is a claim.",
     judged.Basis.ASSUMED: "Assumed: it rests on trust in the parties.",
+    judged.Basis.CLAIMED: "The owner's word: it was recomputed by what is not published.",
 }
 
 

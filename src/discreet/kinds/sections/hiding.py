@@ -13,6 +13,7 @@ from discreet import __version__
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.percentages import percent
 from discreet.core.release import Release
+from discreet.core.verdict import Verdict
 from discreet.kinds.blocks import Block, Section, TableBlock, Tiles
 from discreet.kinds.formatting import number
 from discreet.kinds.hidden_rules import RuleCounts
@@ -23,12 +24,12 @@ from discreet.output.hiding import HidingQuality
 _TO_OTHERS = "whoever does not know them cannot recompute it, and has the owner's word."
 
 
-def verdict(release: Release, baskets: Baskets) -> Block:
+def verdict(release: Release, shown: Verdict, baskets: Baskets) -> Block:
     """Return the verdict, and what was checked."""
     checked = (
         f"{len(baskets):,} baskets or rows were checked by the rules, which the owner keeps: {_TO_OTHERS}"
     )
-    return verdict_of(release.guarantee, release.verdict, checked=checked)
+    return verdict_of(release.guarantee, shown, checked=checked)
 
 
 def private(release: Release) -> list[Block]:

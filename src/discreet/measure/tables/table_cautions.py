@@ -16,7 +16,7 @@ from discreet.core.figures import Caution
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
-from discreet.core.tables.encoding import Codebook
+from discreet.core.tables.encoding import Codebook, value_codes
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
@@ -183,12 +183,12 @@ def _one_value(release: Release, name: str, singletons: Singletons) -> Iterator[
 
 def _units(release: Release) -> Iterator[Caution]:
     """Find rows that may belong to fewer people than there are rows, and people whose rows can be linked."""
-    if release.schema.person is not None:
-        linked, units = _linked_units(release.table)
+    for name in _pseudonyms(release):
+        linked, units = _linked_units(release.table, name)
         if linked:
             yield Caution(
                 "linked-rows",
-                f"The pseudonyms in '{release.schema.person}' link the rows of a person, and {linked:,} of {units:,} "
+                f"The pseudonyms in '{name}' link the rows of a person, and {linked:,} of {units:,} "
                 "are alone with the classes their rows are in: whoever knows several rows of a person finds them all. "
                 "Drop the column unless rows must be linked.",
             )
@@ -311,10 +311,25 @@ def _is_hidden(table: Table, name: str) -> bool:
     return len(book.values) == 1 and _is_star(book, 1)
 
 
-def _linked_units(table: Table) -> tuple[int, int]:
-    """Return how many units are the only ones with their set of classes, of all units with rows in several."""
-    labels, _ = table.classes
-    units = table.codes(table.schema.person or "")
+def _pseudonyms(release: Release) -> list[str]:
+    """Return the columns that hold pseudonyms in the released rows, whether they count as people or not."""
+    described = [entry for entry in release.recipe.get("columns", ()) if isinstance(entry, Mapping)]
+    named = [entry["name"] for entry in described if entry.get("pseudonym")]
+    person = release.schema.person
+    return [name for name in dict.fromkeys([*([person] if person else []), *named]) if name in release.schema]
+
+
+def _linked_units(table: Table, name: str) -> tuple[int, int]:
+    """Return how many pseudonyms are the only ones with their set of classes, and how many there are."""
+    if name == table.schema.person:
+        labels, units = table.classes[0], table.codes(name)
+    else:
+        columns = table.source.columns([name, *table.schema.quasi])
+        codes = [value_codes(columns[column], column)[1] for column in (name, *table.schema.quasi)]
+        labels, units = (
+            np.unique(np.stack(codes[1:], axis=1), axis=0, return_inverse=True)[1].ravel(),
+            codes[0],
+        )
     pairs = np.unique(np.stack([units, labels], axis=1), axis=0)
     starts = np.flatnonzero(np.append(True, pairs[1:, 0] != pairs[:-1, 0]))
     sets = [tuple(classes.tolist()) for classes in np.split(pairs[:, 1], starts[1:])]

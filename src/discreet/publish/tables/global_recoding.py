@@ -47,8 +47,10 @@ class GlobalRecoding(TablePublisher):
         weights.
     max_suppressed
         The rows that may be left out: their number as an int, or a share as a float.
-    lowest, highest
-        Limits of the levels of columns, by name.
+    lowest
+        The lowest level allowed for a column, by name.
+    highest
+        The highest level allowed for a column, by name.
     time_limit
         Seconds for the search of the node to begin at, after which the best so far will do.
 

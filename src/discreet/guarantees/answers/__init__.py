@@ -1,0 +1,1 @@
+"""Guarantees about the answers of a vault, judged from its query log."""
