@@ -21,9 +21,9 @@ def accuracy(title: str, runs: Sequence[Runs], *, what: str) -> dict[str, Any]:
     import altair as alt
 
     panelled = {
-        f"{NEIGHBORS} neighbors, as many pseudo-records as records": ("accuracy", "baseline"),
-        f"{NEIGHBORS} neighbors, {TIMES} times as many": ("accuracy_of_more", "baseline"),
-        "1 neighbor, as many pseudo-records as records": ("accuracy_of_one", "baseline_of_one"),
+        f"{NEIGHBORS} neighbors, one drawn for each": ("accuracy", "baseline"),
+        f"{NEIGHBORS} neighbors, {TIMES} drawn for each": ("accuracy_of_more", "baseline"),
+        "1 neighbor, one drawn for each": ("accuracy_of_one", "baseline_of_one"),
         "1 neighbor, the groups themselves": ("groups", "baseline_of_one"),
     }
     points = {word: _points(runs, figure) for word, (figure, _) in panelled.items()}
