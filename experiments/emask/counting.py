@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def _tree(candidates: CodeArray) -> tuple[IntArray, IntArray, IntArray]:
 # Basket by basket: every item touches the candidates that hold it. O(sum over baskets and their items of the
 # candidates that hold the item). Invariant between baskets: nothing is touched.
 @compiled
-def _classes(indptr, items, start, holders, n_candidates, length):
+def _classes(indptr: Any, items: Any, start: Any, holders: Any, n_candidates: int, length: int) -> Any:
     counters = np.zeros((n_candidates, length), np.int64)
     present, touched = np.zeros(n_candidates, np.uint8), np.empty(n_candidates, np.int64)
     for basket in range(indptr.size - 1):
@@ -146,7 +147,7 @@ def _classes(indptr, items, start, holders, n_candidates, length):
 # Basket by basket, down the tree by the basket's items in order: a stack of nodes and of how far the basket
 # is used up. O(nodes that the basket holds x items x log children).
 @compiled
-def _whole_sets(indptr, items, item, start, stop, n_candidates):
+def _whole_sets(indptr: Any, items: Any, item: Any, start: Any, stop: Any, n_candidates: int) -> Any:
     counts = np.zeros(n_candidates, np.int64)
     leaves = item.size
     nodes, places = np.empty(leaves, np.int64), np.empty(leaves, np.int64)

@@ -123,7 +123,8 @@ def lengths_by_arithmetic(records: SparseRows, k: int, family: SketchFamily) -> 
     caps = np.where(apart, variances / np.where(apart, distances, 1.0), np.inf)
     limits = np.floor(np.minimum(caps * (1 + TOLERANCE), family.components)).astype(np.int32)
     order = np.argsort(cosines[:, -1], kind="stable")
-    return longest_lengths(found.neighbors, limits, order, int(family.components))[0].astype(np.int64)
+    lengths, _ = longest_lengths(found.neighbors, limits, order, int(family.components))
+    return np.asarray(lengths, np.int64)
 
 
 def classified(

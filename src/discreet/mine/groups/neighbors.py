@@ -217,7 +217,7 @@ class GroupNeighborsClassifier(ClassifierMixin, _GroupNeighbors):  # type: ignor
         votes = np.zeros((len(places), self.classes_.size))
         rows = np.broadcast_to(np.arange(len(places))[:, None], places.shape)
         np.add.at(votes, (rows, self.group_classes_[places]), self._votes(statistics, places))
-        return votes / votes.sum(axis=1, keepdims=True)
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """Return the class with most votes; of equal ones the first."""
