@@ -12,7 +12,8 @@ UNDECIDED = "undecided"
 ERRORS = 2.0
 TEST = (
     "A difference is judged by its mean over all points that the claim names, one number for each seed: yes and no if "
-    f"these are above or below 0 by at least {ERRORS:g} standard errors over the seeds, undecided in between."
+    f"these are above or below 0 by at least {ERRORS:g} standard errors over the seeds, undecided in between. With "
+    "two or three seeds that is a lenient test."
 )
 """How a difference is judged, for the note under the claims."""
 

@@ -99,7 +99,8 @@ def _claims(page: Page, found: Sequence[tuple[Sample, list[Runs]]]) -> None:
         rows,
         note=f"A case is a set at one α ({alphas}) by one method, its figure the mean over the seeds. Near: no "
         f"farther than {_NEAR:g} below the baseline, over all α and methods. Many: at least {_MANY:.0%} of the cases. "
-        f"Static stands beside dynamic with the paper's split; larger groups: from α = {_LARGER} on. {TEST}",
+        f"Static stands beside dynamic with the paper's split; larger groups: from α = {_LARGER} on. These "
+        f"bounds are ours, the paper names none. {TEST}",
     )
     if any(sample.substitute for sample, _ in found):
         page.note(
