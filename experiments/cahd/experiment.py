@@ -49,7 +49,7 @@ _ALPHAS = (1, 2, 3, 4, 5)
 _M, _R = 10, 4
 _TIMED, _GUESSED = 20, 10
 _SIDE = 1000
-_PATTERNS: dict[str, dict[str, int]] = {
+_PATTERNS: dict[str, dict[str, Any]] = {
     "300 patterns of 20 items": {"patterns": 300, "pattern_length": 20},
     "2,000 patterns of 4 items": {"patterns": 2000, "pattern_length": 4},
 }

@@ -3,118 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
-from discreet.core.records.group_statistics import GroupStatistics
+from discreet.core.params import InstanceOf, check_parameters, require
 from discreet.core.validation import finite, matrix_of, validated
+from discreet.mine.groups.nearest import Condensed, GroupNeighbors, condensed_columns, is_stream
 from discreet.mine.noisy.input import classes_of
-from discreet.publish.pseudo.condensation import Condensation
 from discreet.publish.pseudo.privacy_levels import levels_of
-from discreet.publish.pseudo.stream_condensation import StreamCondensation
-
-Condensed = Condensation | StreamCondensation
-_CONDENSED = InstanceOf((Condensation, StreamCondensation), "a Condensation or a StreamCondensation")
-_MOST_DISTANCES = 2**22
-"""Distances that are held at a time."""
-
-
-def _is_stream(model: Any) -> bool:
-    return isinstance(model.condensation, StreamCondensation)
-
-
-class _GroupNeighbors(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What classifier and regressor share: condensing, and the nearest groups of a record."""
-
-    constraints: ClassVar[Constraints] = {
-        "condensation": (_CONDENSED, NONE),
-        "n_neighbors": IntIn(1),
-        "weights": OneOf(("n", "uniform")),
-    }
-
-    def __init__(
-        self,
-        condensation: Condensed | None = None,
-        *,
-        n_neighbors: int = 1,
-        weights: Literal["n", "uniform"] = "n",
-    ) -> None:
-        self.condensation = condensation
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-
-    @property
-    def statistics_(self) -> GroupStatistics:
-        """The statistics of all groups, those of the first class first."""
-        return GroupStatistics.concat([one.statistics_ for one in self._condensed()])
-
-    def kneighbors(self, X: Any, *, n_neighbors: int | None = None) -> tuple[FloatArray, IntArray]:
-        """Return the distances to the nearest groups, in standardized columns, and their places in ``statistics_``."""
-        n_nearest = self.n_neighbors if n_neighbors is None else n_neighbors
-        require(self, "n_neighbors", n_nearest, IntIn(1))
-        distances, places, _ = self._nearest(X, n_nearest)
-        return distances, places
-
-    def _nearest(self, X: Any, n_nearest: int) -> tuple[FloatArray, IntArray, GroupStatistics]:
-        from scipy.spatial.distance import cdist
-
-        statistics = self.statistics_
-        queries = matrix_of(self, X, reset=False)
-        d = queries.shape[1]
-        scale = _spread(statistics)[:d]
-        centers, most = statistics.mean[:, :d] / scale, min(n_nearest, statistics.n_groups)
-        distances, places = np.empty((len(queries), most)), np.empty((len(queries), most), np.int64)
-        step = max(1, _MOST_DISTANCES // statistics.n_groups)
-        for start in range(0, len(queries), step):
-            part = slice(start, start + step)
-            apart = cdist(queries[part] / scale, centers)
-            places[part] = np.argsort(apart, axis=1, kind="stable")[:, :most]
-            distances[part] = np.take_along_axis(apart, places[part], axis=1)
-        return distances, places, statistics
-
-    def _votes(self, statistics: GroupStatistics, places: IntArray) -> FloatArray:
-        return statistics.n[places].astype(np.float64) if self.weights == "n" else np.ones(places.shape)
-
-    def _condensed(self) -> list[Condensed]:
-        """Return what was condensed; all classes must have groups."""
-        from sklearn.exceptions import NotFittedError
-
-        check_is_fitted(self, "condensed_")
-        waiting = sum(_waits(one) for one in self.condensed_)
-        if waiting:
-            raise NotFittedError(
-                f"{waiting} of {len(self.condensed_)} streams have no groups yet: fewer records than init_number have "
-                "come. initialize() condenses what there is."
-            )
-        return list(self.condensed_)
-
-    def _fitted(self, values: FloatArray, levels: IntArray | None) -> Condensed:
-        """Condense rows by a copy of the condensation; their levels are its own where none are named."""
-        made: Condensed = clone(Condensation() if self.condensation is None else self.condensation)
-        if isinstance(made, StreamCondensation):
-            return made.fit(values, k=levels)
-        return (made if levels is None else made.set_params(k=levels)).fit(values)
-
-    @available_if(_is_stream)  # type: ignore[untyped-decorator]
-    def initialize(self) -> Any:
-        """Condense the first records of every stream now, though fewer than ``init_number`` have come."""
-        check_is_fitted(self, "condensed_")
-        for stream in self.condensed_:
-            if stream.n_records_:
-                stream.initialize()
-        return self
 
 
 @public
-class GroupNeighborsClassifier(ClassifierMixin, _GroupNeighbors):  # type: ignore[misc]
+class GroupNeighborsClassifier(ClassifierMixin, GroupNeighbors):  # type: ignore[misc]
     """Classify a record by the nearest group means; every class is condensed apart, and no record is kept.
 
     The paper names two ways to use condensed groups: pseudo-records drawn from them, and the groups themselves. This
@@ -144,6 +51,7 @@ class GroupNeighborsClassifier(ClassifierMixin, _GroupNeighbors):  # type: ignor
     Examples
     --------
     >>> import numpy as np
+    >>> from discreet.publish import Condensation, StreamCondensation
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(400) % 2
     >>> X = rng.normal(size=(400, 3)) + 2 * y[:, None]
@@ -182,7 +90,7 @@ class GroupNeighborsClassifier(ClassifierMixin, _GroupNeighbors):  # type: ignor
         ]
         return self
 
-    @available_if(_is_stream)  # type: ignore[untyped-decorator]
+    @available_if(is_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, k: Any = None) -> GroupNeighborsClassifier:
         """Let records join the streams of their classes; a new class begins a stream.
 
@@ -206,7 +114,7 @@ class GroupNeighborsClassifier(ClassifierMixin, _GroupNeighbors):  # type: ignor
         classes, order = np.unique(np.asarray(list(condensed)), return_index=True)
         several = list(condensed.values())
         self.condensed_ = [several[place] for place in order]
-        self.n_features_in_ = _columns_of(self, self.condensed_)
+        self.n_features_in_ = condensed_columns(self, self.condensed_)
         self.classes_ = classes
         return self
 
@@ -235,7 +143,7 @@ class GroupNeighborsClassifier(ClassifierMixin, _GroupNeighbors):  # type: ignor
 
 
 @public
-class GroupNeighborsRegressor(RegressorMixin, _GroupNeighbors):  # type: ignore[misc]
+class GroupNeighborsRegressor(RegressorMixin, GroupNeighbors):  # type: ignore[misc]
     """Predict a number by the mean target of the nearest groups; the target is condensed as another column.
 
     Parameters
@@ -256,6 +164,7 @@ class GroupNeighborsRegressor(RegressorMixin, _GroupNeighbors):  # type: ignore[
     Examples
     --------
     >>> import numpy as np
+    >>> from discreet.publish import Condensation
     >>> X = np.linspace(0, 10, 200)[:, None]
     >>> model = GroupNeighborsRegressor(Condensation(5, random_state=0)).fit(X, 3 * X[:, 0])
     >>> bool(np.abs(model.predict([[2.0], [7.0]]) - [6.0, 21.0]).max() < 1)
@@ -269,7 +178,7 @@ class GroupNeighborsRegressor(RegressorMixin, _GroupNeighbors):  # type: ignore[
         self.condensed_ = [self._fitted(joined, None if k is None else levels_of(self, k, len(joined)))]
         return self
 
-    @available_if(_is_stream)  # type: ignore[untyped-decorator]
+    @available_if(is_stream)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, *, k: Any = None) -> GroupNeighborsRegressor:
         """Let records join the stream, with their target."""
         check_parameters(self)
@@ -283,7 +192,7 @@ class GroupNeighborsRegressor(RegressorMixin, _GroupNeighbors):  # type: ignore[
     def fit_groups(self, condensed: Condensed) -> GroupNeighborsRegressor:
         """Take what was condensed before, with the target as the last column."""
         check_parameters(self)
-        self.n_features_in_ = _columns_of(self, [condensed]) - 1
+        self.n_features_in_ = condensed_columns(self, [condensed]) - 1
         self.condensed_ = [condensed]
         return self
 
@@ -301,29 +210,3 @@ class GroupNeighborsRegressor(RegressorMixin, _GroupNeighbors):  # type: ignore[
         numbers = finite(validated(column_or_1d, y, warn=True), "values of y")
         validated(check_consistent_length, values, numbers)
         return np.column_stack([values, numbers])
-
-
-def _columns_of(model: Any, condensed: list[Condensed]) -> int:
-    """Return the number of columns of what was condensed; what has no groups, or other columns, is refused."""
-    for one in condensed:
-        require(model, "condensed", one, _CONDENSED)
-    columns = {one.statistics_.n_columns for one in condensed}
-    if len(columns) != 1:
-        raise SchemaError(
-            f"What was condensed has {len(columns)} different numbers of columns; it must be one."
-        )
-    return columns.pop()
-
-
-def _waits(condensed: Condensed) -> bool:
-    return isinstance(condensed, StreamCondensation) and not condensed.__sklearn_is_fitted__()
-
-
-def _spread(statistics: GroupStatistics) -> FloatArray:
-    """Return the standard deviation of each column over all records, from the statistics alone; 1 where it is 0."""
-    shares = statistics.n / statistics.n_rows
-    away = statistics.mean - statistics.mean[0]
-    within = np.diagonal(statistics.scatter, axis1=1, axis2=2).sum(axis=0) / statistics.n_rows
-    between = shares @ (away - shares @ away) ** 2
-    spread = np.sqrt(within + between)
-    return np.where(spread > 0, spread, 1.0)
