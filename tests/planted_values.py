@@ -40,7 +40,14 @@ from discreet.collect import (
 )
 from discreet.core.errors import DiscreetError, InternalError
 from discreet.guarantees import KAnonymity
-from discreet.mine import Itemsets, ReconstructedTree, SketchKMeans, SketchNeighbors, SketchReconstruction
+from discreet.mine import (
+    GroupNeighborsClassifier,
+    Itemsets,
+    ReconstructedTree,
+    SketchKMeans,
+    SketchNeighbors,
+    SketchReconstruction,
+)
 from discreet.publish import (
     Cahd,
     Condensation,
@@ -165,6 +172,7 @@ def instances() -> list[Any]:
         UnaryResponse.optimal(["a", "b", "c"], epsilon=1.0), DeltaSketch(0.5, family=_FAMILY), Mondrian(KAnonymity(2)),
         Cahd(2, sensitive=["s"]), SketchKMeans(2, random_state=1).fit(np.abs(_POINTS)), KAnonymity(2),
         SketchNeighbors(1).fit(np.abs(_POINTS), np.arange(40) % 2), EXAMPLES["found"], Schema(_COLUMNS),
+        GroupNeighborsClassifier(Condensation(2, random_state=1)).fit(_POINTS, np.arange(40) % 2),
         SketchReconstruction(_FAMILY, [0, 1]), flat().bind(pa.array(["a", "b"]), column="c"),
     ]  # fmt: skip
 

@@ -146,7 +146,7 @@ def times(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
             scale=alt.Scale(type="log"),
             axis=alt.Axis(values=[10.0**power for power in range(-5, 5)]),
         ),
-        color=colored("what", dict(zip(words, (BLUE, TEAL, OCHRE), strict=False))),
+        color=colored("what", dict(zip(words, (BLUE, TEAL, OCHRE, STONE), strict=False))),
         tooltip=["what:N", "p:Q", alt.Tooltip("seconds:Q", format=".4f")],
     )
     description = f"{title}: processor seconds by the privacy degree."

@@ -20,6 +20,7 @@ from experiments.data_sets import click_stream
 from experiments.timing import fastest
 
 CAHD, PERM, ANATOMY = "CAHD", "PermMondrian", "Anatomy"
+UNCUT = "PermMondrian, no shortcuts"
 LEXICOGRAPHIC, RANDOMIZED = "CAHD, lexicographic", "CAHD, randomized groups"
 _QUERIES = {False: 100, True: 25}
 HIGHEST = 20
@@ -60,6 +61,10 @@ class Point:
         """The mean over the seeds."""
         return float(np.mean(self.kl))
 
+    def above(self, other: Point) -> list[float]:
+        """Return how much higher than another method's its KL is, for each seed."""
+        return [one - less for one, less in zip(self.kl, other.kl, strict=True)]
+
 
 def samples(data: Path | None, *, quick: bool) -> list[Sample]:
     """Read the click streams, or generate sets of their shape where they are absent."""
@@ -67,7 +72,7 @@ def samples(data: Path | None, *, quick: bool) -> list[Sample]:
 
     found = []
     for name, shape in _SHAPES.items():
-        baskets = None if quick else click_stream(data, name)
+        baskets = click_stream(data, name)
         if baskets is not None:
             found.append(Sample(name, baskets, _QUERIES[quick]))
         else:
@@ -146,8 +151,9 @@ def guessed(sample: Sample, method: str, seeds: Sequence[int], *, p: int, m: int
 
 
 def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
-    """Return the processor seconds of the band order, of CAHD's groups and of PermMondrian's."""
+    """Return the processor seconds of the band order, of CAHD's groups and of PermMondrian's, ours and the paper's."""
     from discreet.kernels.baskets.cuthill_mckee import band_order
+    from discreet.kernels.baskets.item_splits import item_splits
 
     perm = publisher(PERM, p, sensitive_of(sample.baskets, m, 1), 1)
     parts = split_baskets(perm, sample.baskets)
@@ -155,6 +161,7 @@ def seconds(sample: Sample, p: int, m: int) -> dict[str, float]:
         "band order": _least(lambda: band_order(*parts.arrays[0])),
         CAHD: _grouping(parts, p=p, alpha=3),
         PERM: _least(lambda: perm.groups(parts)),
+        UNCUT: _least(lambda: item_splits(*parts.arrays, p=p, shortcuts=False)),
     }
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.report.theme import OCHRE, TEAL, altair_chart, picture
+from discreet.report.theme import BLUE, OCHRE, TEAL, altair_chart, picture
 from experiments.charts import SUBTITLE, at_points, band, colored, dotted, level, ranged
-from experiments.condensation.runs import METHODS, TIMES, Runs
+from experiments.condensation.runs import METHODS, NEIGHBORS, TIMES, Runs
 
 _WIDTH, _HEIGHT = 300, 260
 _LEAST_MU = 0.95
@@ -17,23 +17,34 @@ _LEAST_MU = 0.95
 
 
 def accuracy(title: str, runs: Sequence[Runs], *, what: str) -> dict[str, Any]:
-    """Draw the accuracy by α from one and from many pseudo-records for each, and the original data's baseline."""
+    """Draw the accuracy by α from pseudo-records and from the groups themselves, each beside its baseline."""
     import altair as alt
 
-    baseline = float(np.mean([value for run in runs for value in run.baseline]))
-    points = {figure: _points(runs, figure) for figure in ("accuracy", "accuracy_of_more")}
+    panelled = {
+        f"{NEIGHBORS} neighbors, one drawn for each": ("accuracy", "baseline"),
+        f"{NEIGHBORS} neighbors, {TIMES} drawn for each": ("accuracy_of_more", "baseline"),
+        "1 neighbor, one drawn for each": ("accuracy_of_one", "baseline_of_one"),
+        "1 neighbor, the groups themselves": ("groups", "baseline_of_one"),
+    }
+    points = {word: _points(runs, figure) for word, (figure, _) in panelled.items()}
+    levels = {
+        word: float(np.mean([value for run in runs for value in getattr(run, baseline)]))
+        for word, (_, baseline) in panelled.items()
+    }
     ends = [point[end] for found in points.values() for point in found for end in ("low", "high")]
-    scale = alt.Scale(domain=[min(*ends, baseline), max(*ends, baseline)], nice=True, zero=False)
-    words = {"accuracy": "as many pseudo-records as records", "accuracy_of_more": f"{TIMES} times as many"}
+    scale = alt.Scale(
+        domain=[min(*ends, *levels.values()), max(*ends, *levels.values())], nice=True, zero=False
+    )
     panels = []
-    for figure, word in words.items():
-        rule, text = level(baseline, "baseline, on the original data", width=_WIDTH, below=True)
-        lines = _lines(points[figure], what, scale=scale)
+    for word, found in points.items():
+        rule, text = level(levels[word], "baseline, on the original data", width=_WIDTH, below=True)
+        lines = _lines(found, what, scale=scale)
         panels.append(
             alt.layer(rule, *lines, text).properties(width=_WIDTH, height=_HEIGHT, title=alt.Title(word))
         )
     description = f"{title}: accuracy by α of static and dynamic condensation, with the baseline."
-    return picture(alt.hconcat(*panels, spacing=26), title=title, subtitle=SUBTITLE, description=description)
+    rows = [alt.hconcat(*panels[at : at + 2], spacing=26) for at in (0, 2)]
+    return picture(alt.vconcat(*rows, spacing=26), title=title, subtitle=SUBTITLE, description=description)
 
 
 def compatibility(title: str, runs: Sequence[Runs]) -> dict[str, Any]:
@@ -62,7 +73,7 @@ def _lines(points: list[dict[str, Any]], what: str, *, scale: Any) -> list[Any]:
 
     base = altair_chart(points).encode(
         x=at_points(points, "alpha", "α, the largest privacy level"),
-        color=colored("method", dict(zip(METHODS, (TEAL, OCHRE), strict=True))),
+        color=colored("method", dict(zip(METHODS, (TEAL, BLUE, OCHRE), strict=True))),
     )
     y = {"title": what, "scale": scale}
     line = dotted(base).encode(

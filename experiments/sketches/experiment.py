@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from discreet.datasets import quest
+from experiments.judging import TEST, UNJUDGED, above
 from experiments.page import Cell, Page, spread
 from experiments.sketches import pictures
-from experiments.sketches.data import Sample, texts, two_instances
+from experiments.sketches.data import Sample, texts, topics, two_instances
 from experiments.sketches.runs import (
     CLUSTERS,
     COMPONENTS,
@@ -69,10 +70,14 @@ _SLOWER = 0.1
 """Level by δ: a unit of it costs at most this share of what it cost at first."""
 _NOTHING = 0.05
 """Whoever gains less than this share of what the original gains over chance is at chance."""
-_GAPS: dict[Promise, str] = {"whole": "the whole gap", "root": "the root of the gap", "distance": "distances"}
+_GAPS: dict[Promise, str] = {
+    "whole": "the whole gap",
+    "root": "the root of the gap",
+    "distance": "distances",
+    "arithmetic": "distances, the paper's arithmetic",
+}
 _CLASSES = ((4, "C20.I4"), (5, "C20.I6"))
-_UNJUDGED = "not judged in quick form"
-"""A few thousand records and a few points decide nothing about a curve."""
+_FALL, _FLAT = 0.1, 0.1
 _TIMED = 10
 _STRAIGHT = 0.98
 
@@ -93,26 +98,32 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
         "prints curves without numbers. Words are counted. k-variance requires that the deviation of an estimated dot "
         "product reach the gap to the greatest possible one; how far the square root of the paper's formula reaches is "
         "ambiguous in print, so both the gap and its root are shown. Just before, the paper wants the variance of "
-        "distances to be higher than these: the third curve. The text does not settle the reading; that by distances "
-        "was taken up because it comes nearest to the paper's curves, and it depends on the unit of the values. "
+        "distances to be higher than these: the third curve, by the exact variance, 2(D² − Σz⁴) for a component. The "
+        "fourth is the same in the paper's own arithmetic, where the lengths of records count as known, "
+        "4(‖X‖²‖Y‖² − (X·Y)²); it can overstate the variance and is no promise of the package. The text does not "
+        "settle the reading: several were tried, and that by distances was taken up because it comes nearest to the "
+        "paper's curves. It depends on the unit of the values. "
         "Neighbors vote by how much nearer than the mean they are, estimates from "
         "few components being drawn to the mean; on the original records they vote in the same way.",
     )
     claims: list[list[Cell]] = []
-    found = texts(data, quick=quick)
+    read = {"": texts(data, quick=quick), "-reuters": topics(data, quick=quick)}
+    written = {end: sample for end, sample in read.items() if sample is not None}
     samples = [two_instances(name, n_baskets=sizes.baskets) for _, name in _CLASSES]
-    if found is None:
-        page.log(
-            "20 Newsgroups is not here: figures 3, 6, 7 and 10 are left out; DISCREET_DATA names its folder"
-        )
-    named = [*([] if found is None else [(3, found)]), (4, samples[0]), (5, samples[1])]
-    for number, sample in named:
+    for end, name in (("", "20 Newsgroups"), ("-reuters", "Reuters")):
+        if end not in written:
+            page.log(
+                f"{name} is not here: it is left out of figures 3, 6, 7 and 10; DISCREET_DATA names the folder"
+            )
+    for end, sample in written.items():
+        claims += _by_k(page, 3, sample, sizes, numbers, end=end)
+    for (number, _), sample in zip(_CLASSES, samples, strict=True):
         claims += _by_k(page, number, sample, sizes, numbers)
-    if found is not None:
-        claims += _by_delta(page, found, sizes, numbers)
+    for end, sample in written.items():
+        claims += _by_delta(page, sample, sizes, numbers, end=end)
     claims += _by_items(page, sizes, numbers)
     claims += _times(page, sizes)
-    _claims(page, [[*claim[:-1], _UNJUDGED] for claim in claims] if quick else claims)
+    _claims(page, [[*claim[:-1], UNJUDGED] for claim in claims] if quick else claims)
 
 
 def _claims(page: Page, claims: list[list[Cell]]) -> None:
@@ -122,12 +133,15 @@ def _claims(page: Page, claims: list[list[Cell]]) -> None:
         note=f"Level: the last two points differ by at most {_LEVEL_STEP:.0%} of the original's level; by δ, a unit of "
         f"δ costs at most {_SLOWER:.0%} of what it cost up to δ = 1. At chance: less "
         f"than {_NOTHING:.0%} of what the original gains over chance is left at the last point. Nearly flat: "
-        "the ratio at the most items is within 0.1 of that at the fewest. Linear: a straight line explains at least "
-        f"{_STRAIGHT:.0%} of the variance.",
+        f"the ratio at the most items is within {_FLAT:g} of that at the fewest. Linear: a straight line explains at "
+        f"least {_STRAIGHT:.0%} of the variance. Figures 13 and 14 are timed once, on one draw. What has a bound is "
+        f"judged by how far it is from it. {TEST}",
     )
 
 
-def _by_k(page: Page, number: int, sample: Sample, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell]]:
+def _by_k(
+    page: Page, number: int, sample: Sample, sizes: _Sizes, seeds: Sequence[int], *, end: str = ""
+) -> list[list[Cell]]:
     """Make figures 3 to 5 and 7 to 9: quality by k."""
     page.section(
         sample.title,
@@ -141,30 +155,35 @@ def _by_k(page: Page, number: int, sample: Sample, sizes: _Sizes, seeds: Sequenc
         for gap, name in _GAPS.items()
     }
     title = f"Figure {number}: accuracy by k of k-variance, {sample.title}"
-    _shown(page, f"figure-{number}", title, runs, "k, the neighbors", "accuracy")
+    _shown(page, f"figure-{number}{end}", title, runs, "k, the neighbors", "accuracy")
     rows = _level_claims(sample.title, f"figure {number}", runs, fall=True)
     page.log(f"{sample.title}: clustering by k")
     runs = {name: clustered(sample, gap, sizes.ks, seeds) for gap, name in _GAPS.items()}
     title = f"Figure {number + 4}: clustering by k of k-variance, {sample.title}"
-    _shown(page, f"figure-{number + 4}", title, runs, "k, the neighbors", "mean cosine to the centroid")
+    _shown(page, f"figure-{number + 4}{end}", title, runs, "k, the neighbors", "mean cosine to the centroid")
     return [*rows, *_level_claims(sample.title, f"figure {number + 4}", runs)]
 
 
-def _by_delta(page: Page, sample: Sample, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell]]:
+def _by_delta(
+    page: Page, sample: Sample, sizes: _Sizes, seeds: Sequence[int], *, end: str = ""
+) -> list[list[Cell]]:
     """Make figures 6 and 10: quality by δ."""
     page.section(f"{sample.title}, by δ")
     page.log(f"{sample.title}: classification by δ")
     outcome = classified(sample, "δ", sizes.deltas, seeds, n_classified=sizes.n_classified)
     title = f"Figure 6: accuracy by δ, {sample.title}"
-    _shown(page, "figure-6", title, {"δ": outcome}, "δ, the least variance", "accuracy")
+    _shown(page, f"figure-6{end}", title, {"δ": outcome}, "δ, the least variance", "accuracy")
     rows = [_slower(sample.title, "figure 6", outcome)]
     page.log(f"{sample.title}: clustering by δ")
     runs = clustered(sample, "δ", sizes.deltas, seeds)
     title = f"Figure 10: clustering by δ, {sample.title}"
-    _shown(page, "figure-10", title, {"δ": runs}, "δ, the least variance", "mean cosine to the centroid")
-    beyond = [run.ratio for run in runs if run.level >= 1]
-    words = f"from δ = 1 on between {min(beyond):.3f} and {max(beyond):.3f} of the original"
-    kept = "yes" if max(beyond) - min(beyond) <= _LEVEL_STEP else "no"
+    _shown(
+        page, f"figure-10{end}", title, {"δ": runs}, "δ, the least variance", "mean cosine to the centroid"
+    )
+    beyond = [run.ratios for run in runs if run.level >= 1]
+    moved = [max(several) - min(several) for several in zip(*beyond, strict=True)]
+    words = f"from δ = 1 on the ratio moves by {spread(moved, 3)}"
+    kept = above([_LEVEL_STEP - one for one in moved])
     rows.append([sample.title, "figure 10: level from δ = 1 on", words, kept])
     return [*rows, _slower(sample.title, "figure 10", runs)]
 
@@ -214,37 +233,41 @@ def _level_claims(
 
 def _fall(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
     ratios = [run.ratio for run in runs]
+    worst = [1 - min(several) for several in zip(*(run.ratios for run in runs), strict=True)]
     outcome = f"by {1 - max(ratios):.1%} to {1 - min(ratios):.1%}"
-    return [title, f"{figure}: falls by 5 to 10 %", outcome, "yes" if 1 - min(ratios) <= 0.1 else "no"]
+    kept = above([_FALL - one for one in worst])
+    return [title, f"{figure}: falls by 5 to 10 %, not more", outcome, kept]
 
 
 def _level(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
-    ratios = [run.ratio for run in runs]
-    last = abs(ratios[-1] - ratios[-2])
+    steps = [abs(last - before) for before, last in zip(runs[-2].ratios, runs[-1].ratios, strict=True)]
     outcome = (
-        f"from {ratios[0]:.3f} of the original to {ratios[-1]:.3f}; the last step {last:.3f}; "
+        f"from {runs[0].ratio:.3f} of the original to {runs[-1].ratio:.3f}; the last step {spread(steps, 3)}; "
         f"of the gain over chance {runs[0].gained:.0%} to {runs[-1].gained:.0%}"
     )
-    return [title, f"{figure}: then levels out", outcome, _kept(last <= _LEVEL_STEP, runs[-1])]
+    kept = _kept(above([_LEVEL_STEP - step for step in steps]), runs[-1])
+    return [title, f"{figure}: then levels out", outcome, kept]
 
 
 def _slower(title: str, figure: str, runs: Sequence[Runs]) -> list[Cell]:
     """Compare what a unit of δ costs up to 1 with what it costs at the end."""
     knee = [run for run in runs if run.level <= 1][-1]
-    early = (1 - knee.ratio) / knee.level
-    late = (runs[-2].ratio - runs[-1].ratio) / (runs[-1].level - runs[-2].level)
+    wide = runs[-1].level - runs[-2].level
+    early = [(1 - ratio) / knee.level for ratio in knee.ratios]
+    late = [(before - last) / wide for before, last in zip(runs[-2].ratios, runs[-1].ratios, strict=True)]
     outcome = (
         f"{knee.ratio:.3f} of the original at δ = {knee.level:g}, {runs[-1].ratio:.3f} at {runs[-1].level:g}; "
-        f"a unit of δ costs {early:.3f} at first, {late:.3f} at the end, "
+        f"a unit of δ costs {np.mean(early):.3f} at first, {np.mean(late):.3f} at the end, "
         f"where {runs[-1].gained:.0%} of the gain over chance is left"
     )
-    kept = _kept(late <= _SLOWER * early, runs[-1])
+    slower = [_SLOWER * one - other for one, other in zip(early, late, strict=True)]
+    kept = _kept(above(slower), runs[-1])
     return [title, f"{figure}: falls ever more slowly with δ, and levels out", outcome, kept]
 
 
-def _kept(level: bool, last: Runs) -> str:
+def _kept(level: str, last: Runs) -> str:
     """Return whether a curve is level, and whether only because nothing is left to lose."""
-    return "no" if not level else "at chance" if last.gained < _NOTHING else "yes"
+    return "at chance" if level == "yes" and last.gained < _NOTHING else level
 
 
 def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell]]:
@@ -253,6 +276,7 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
         "By the number of items", "Two Quest instances Q20.I6 for each number of base items, a class each."
     )
     points: dict[str, list[dict[str, float | str]]] = {"classification": [], "clustering": []}
+    ratios: dict[str, list[list[list[float]]]] = {what: [] for what in points}
     for n_items in sizes.items:
         page.log(f"Q20.I6.G{n_items}")
         sample = two_instances("Q20.I6", n_baskets=sizes.baskets, n_items=n_items)
@@ -263,6 +287,7 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
             "clustering": clustered(sample, "δ", sizes.item_deltas, seeds),
         }
         for what, runs in both.items():
+            ratios[what].append([run.ratios for run in runs])
             points[what] += [
                 {
                     "items": n_items,
@@ -282,19 +307,19 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
             [int(one["items"]), str(one["delta"]), float(one["ratio"]), float(one["chance"])] for one in found
         ]
         page.table(f"figure-{number}", title, ["base items", "δ", "ratio", "ratio of chance"], rows)
-        claims.append(_flat(number, found))
+        claims.append(_flat(number, ratios[what]))
     return claims
 
 
-def _flat(number: int, points: Sequence[Mapping[str, float | str]]) -> list[Cell]:
-    """Return how far the ratio moves from the fewest items to the most."""
-    ends = {
-        delta: [float(one["ratio"]) for one in points if one["delta"] == delta]
-        for delta in {one["delta"] for one in points}
-    }
-    moved = max(abs(one[-1] - one[0]) for one in ends.values())
-    outcome = f"the ratio moves by at most {moved:.3f}, from {min(map(min, ends.values())):.3f} up"
-    return ["Q20.I6", f"figure {number}: nearly flat", outcome, "yes" if moved <= 0.1 else "no"]
+def _flat(number: int, ratios: Sequence[Sequence[Sequence[float]]]) -> list[Cell]:
+    """Judge how far the ratio moves from the fewest items to the most; ratios are by items, by δ and by seed."""
+    ends = np.abs(np.array(ratios[-1]) - np.array(ratios[0])).max(axis=0)
+    least = min(float(np.mean(several)) for at_items in ratios for several in at_items)
+    outcome = (
+        f"the ratio moves by {spread(ends.tolist(), 3)} at the δ where it moves most, from {least:.3f} up"
+    )
+    kept = above([_FLAT - float(end) for end in ends])
+    return ["Q20.I6", f"figure {number}: nearly flat", outcome, kept]
 
 
 def _times(page: Page, sizes: _Sizes) -> list[list[Cell]]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.report.theme import BLUE, OCHRE, SOFT, TEAL, altair_chart, picture
+from discreet.report.theme import BLUE, INK, OCHRE, SOFT, TEAL, altair_chart, picture
 from experiments.charts import SUBTITLE, at_points, band, colored, dotted, level, ranged
 from experiments.sketches.runs import Runs
 
 _WIDTH, _HEIGHT = 460, 260
-_COLORS = (TEAL, OCHRE, BLUE)
+_COLORS = (TEAL, OCHRE, BLUE, INK)
 
 
 def by_level(title: str, runs: Mapping[str, Sequence[Runs]], *, across: str, up: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.records.sketches import Sketches
 from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
+from discreet.guarantees import TOLERANCE
 from discreet.mine import SketchKMeans, SketchNeighbors
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
 from experiments.sketches.data import Sample
@@ -24,9 +25,21 @@ CLUSTERS = 10
 COMPONENTS = 500
 """The longest sketch."""
 _STEPS = 20
+_EQUAL = 1e-9
+"""Records nearer to each other than this share of their squares are equal."""
 
-Promise = Literal["whole", "root", "distance", "δ"]
-"""What is kept: k-variance by the whole gap, by its root or by distances, or δ-anonymity."""
+Promise = Literal["whole", "root", "distance", "arithmetic", "δ"]
+"""What is kept: k-variance by the whole gap, by its root, by distances or by these in the paper's own arithmetic; or
+δ-anonymity."""
+
+
+@dataclass(frozen=True, repr=False)
+class Published:
+    """Sketches, whose they are, and the share of the records that was suppressed."""
+
+    data: Sketches
+    order: IntArray
+    suppressed: float
 
 
 @dataclass
@@ -54,6 +67,11 @@ class Runs:
         """The mean quality from sketches over that from the original records."""
         return float(np.mean(self.found) / np.mean(self.original))
 
+    @property
+    def ratios(self) -> list[float]:
+        """The same for each seed."""
+        return [found / original for found, original in zip(self.found, self.original, strict=True)]
+
 
 @dataclass(frozen=True, repr=False)
 class _Split:
@@ -68,12 +86,45 @@ def family_of(seed: int) -> SketchFamily:
     return SketchFamily(f"experiment {seed}", components=COMPONENTS)
 
 
-def released(sample: Sample, rows: IntArray, promise: Promise, level: float, seed: int) -> Release:
+def released(sample: Sample, rows: IntArray, promise: Promise, level: float, seed: int) -> Published:
     """Publish some records, as if they were all there are."""
-    records = sample.rows.take(rows)
-    if promise == "δ":
-        return DeltaSketch(level, family=family_of(seed)).release(records)
-    return KVarianceSketch(int(level), family=family_of(seed), gap=promise).release(records)
+    records, family = sample.rows.take(rows), family_of(seed)
+    if promise == "arithmetic":
+        lengths = lengths_by_arithmetic(records, int(level), family)
+        order = np.flatnonzero(lengths)
+        return Published(
+            family.publish(records.take(order), lengths=lengths[order]), order, 1 - order.size / lengths.size
+        )
+    method: Any = (
+        DeltaSketch(level, family=family)
+        if promise == "δ"
+        else KVarianceSketch(int(level), family=family, gap=promise)
+    )
+    release: Release = method.release(records)
+    return Published(release.data, release.order, release.evidence.suppressed / release.evidence.n_rows)
+
+
+def lengths_by_arithmetic(records: SparseRows, k: int, family: SketchFamily) -> IntArray:
+    """Return the lengths of sketches by distances as the paper computes variances, for values that are not negative.
+
+    Lengths of records count as known there, so D = ‖X − Y‖² is estimated with four times the variance of the dot
+    product, ‖X‖²‖Y‖² − (X·Y)² over the components: c = 4(‖X‖²‖Y‖² − (X·Y)²)/D. It can be above the exact variance, and
+    is no promise of the package.
+    """
+    from discreet.kernels.sketches.k_variance import longest_lengths
+
+    found = KVarianceSketch(k, family=family).lengths(records)
+    # By the whole gap a pair's cap is (1 + cos)/(1 - cos), and infinite where the two are parallel.
+    cosines = 1 - 2 / (found.caps + 1)
+    first, second = records.squared_norms[:, None], records.squared_norms[found.neighbors]
+    distances = first + second - 2 * np.sqrt(first * second) * cosines
+    apart = distances > _EQUAL * (first + second)
+    variances = 4 * first * second * (1 - cosines**2)
+    caps = np.where(apart, variances / np.where(apart, distances, 1.0), np.inf)
+    limits = np.floor(np.minimum(caps * (1 + TOLERANCE), family.components)).astype(np.int32)
+    order = np.argsort(cosines[:, -1], kind="stable")
+    lengths, _ = longest_lengths(found.neighbors, limits, order, int(family.components))
+    return np.asarray(lengths, np.int64)
 
 
 def classified(
@@ -120,8 +171,8 @@ def seconds_of(rows: Any, k: int, *, partition: int) -> float:
     return fastest(lambda: method.release(records))[1]
 
 
-def _note(run: Runs, release: Release) -> None:
-    run.suppressed.append(release.evidence.suppressed / release.evidence.n_rows)
+def _note(run: Runs, release: Published) -> None:
+    run.suppressed.append(release.suppressed)
     run.median.append(float(np.median(release.data.lengths)))
 
 
@@ -132,7 +183,7 @@ def _split(n: int, seed: int, n_classified: int) -> _Split:
     return _Split(order[cut:], order[:cut], np.arange(min(cut, n_classified)))
 
 
-def _accuracy(sample: Sample, split: _Split, train: Release, test: Release, seed: int) -> float:
+def _accuracy(sample: Sample, split: _Split, train: Published, test: Published, seed: int) -> float:
     """Classify the published test records; a suppressed one gets a class at random, by the shares of the classes."""
     rng = np.random.default_rng([seed, 2])
     learned = sample.labels[split.train]

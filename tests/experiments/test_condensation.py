@@ -30,6 +30,10 @@ def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert linked == {path.name for path in page.parent.iterdir()} - {"index.html"}
     assert {f"figure-{number}.png" for number in range(8, 16)} <= linked
     assert any("stands in" in line for line in lines)
+    claims = (page.parent / "claims.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert {line.rpartition(",")[2] for line in claims} == {"not judged: another set"}
+    below = (page.parent / "diabetes-below.csv").read_text(encoding="utf-8").splitlines()
+    assert len(below) == 1 + 3 * 2
     assert "replaced by" in text
     assert "condensation" in EXPERIMENTS
 
@@ -44,3 +48,8 @@ def test_the_paper_s_sets(shared_data: Path, number: int) -> None:
         far = 0.2 if sample.name == "ionosphere" else 0.08
         assert np.mean(run.accuracy) > np.mean(run.baseline) - far
         assert np.mean(run.accuracy_of_more) > np.mean(run.baseline) - 0.1
+        assert np.mean(run.groups) > np.mean(run.baseline_of_one) - 0.06
+        below = (run.groups_below, run.accuracy_below, run.accuracy_of_one_below)
+        assert [len(one) for one in below] == [3 if sample.name == "abalone" else 0] * 3
+        if sample.name == "abalone":
+            assert np.mean(run.accuracy_of_one_below) < np.mean(run.accuracy_of_one)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from discreet.collect import EMask
 from discreet.datasets import quest
 from discreet.engines.baskets.files import read_baskets
+from discreet.mine import Itemsets, MaskedItemsets
+from experiments.emask.counting import CountedSets, by_apriori, by_classes, class_matrix
 from experiments.emask.paper import MIN_SUPPORT, TABLE_3, TABLE_4, TABLE_5, TABLE_6, Row
-from experiments.emask.runs import Runs, Truth, runs_of, truth_of, weighted_over_lengths
+from experiments.emask.runs import Runs, Truth, itemsets, runs_of, truth_of, weighted_over_lengths
 from experiments.page import Page
 
 
@@ -50,6 +56,39 @@ def test_weighted_figures_of_the_paper_s_own_tables(table, wanted: tuple[float, 
     assert [weighted_over_lengths(table, name)[1] for name in names] == pytest.approx(wanted, abs=0.012)
     if table is TABLE_5:
         assert weighted_over_lengths(table, "support_error")[0] == pytest.approx(10.19, abs=0.005)
+
+
+def by_codes(levels: Iterable[CountedSets]) -> dict[tuple[int, ...], float]:
+    return {
+        tuple(codes): count
+        for level in levels
+        for codes, count in zip(level.sets.tolist(), level.counts.tolist(), strict=True)
+    }
+
+
+@given(seed=st.integers(0, 1000), least=st.sampled_from([0.02, 0.05, 0.2]))
+@settings(max_examples=15)
+def test_counting_by_classes_is_mask_and_finds_what_ours_finds(seed: int, least: float) -> None:
+    baskets = quest("T6.I3.D400.N30", random_state=seed)
+    mask = EMask(0.9, 0.9)
+    distorted = mask.perturb(baskets, random_state=seed)
+    found = MaskedItemsets(mask, least).mine(distorted)
+    expected = dict(zip(map(tuple, itemsets(found)), found.estimates.tolist(), strict=True))
+    counted = by_codes(by_classes(distorted, mask, least))
+    assert set(counted) == set(expected)
+    assert all(counted[codes] == pytest.approx(expected[codes], abs=1e-6) for codes in counted)
+    truth = Itemsets(least).mine(baskets)
+    assert by_codes(by_apriori(baskets, least)) == dict(
+        zip(map(tuple, itemsets(truth)), truth.counts.tolist(), strict=True)
+    )
+
+
+def test_the_paper_s_matrix_turns_true_counts_into_distorted_ones() -> None:
+    for n in (1, 2, 4):
+        matrix = class_matrix(n, 0.7, 0.95)
+        np.testing.assert_allclose(matrix.sum(axis=0), 1)
+        assert matrix[n, n] == pytest.approx(0.7**n)
+        assert matrix[0, 0] == pytest.approx(0.95**n)
 
 
 def test_the_estimator_with_p_and_q_of_one_finds_the_truth() -> None:

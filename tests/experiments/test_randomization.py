@@ -42,6 +42,15 @@ def test_information_loss_falls_as_values_are_added(method: str) -> None:
     assert np.mean(many.values) < np.mean(few.values) / 1.5
 
 
+def test_the_order_of_the_strategies_is_judged_over_the_seeds() -> None:
+    names = ("Original", "Local", "ByClass", "Global", "Randomized")
+    levels = {name: [90.0 - 5 * place, 91.0 - 5 * place] for place, name in enumerate(names)}
+    kept = runs.Accuracies("P1", "uniform", 1.0, levels)
+    assert "0 are undecided, and 0 turned round." in randomization._exceptions([kept])
+    turned = runs.Accuracies("P2", "uniform", 1.0, levels | {"Global": [95.0, 96.0]})
+    assert "ByClass is below Global on Function 2 under uniform noise" in randomization._exceptions([turned])
+
+
 def test_the_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(randomization, "_RECORDS", {True: 1500})
     monkeypatch.setattr(randomization, "_PRIVACIES", {True: (1.0,)})

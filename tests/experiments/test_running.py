@@ -34,6 +34,13 @@ def test_a_tiny_run_writes_the_page(
         ["0.4", "0.98"],
         ["0.3", "0.99"],
     ]
+    with (out / "claims.csv").open(encoding="utf-8") as stream:
+        claims = list(csv.reader(stream))[1:]
+    assert {claim[-1] for claim in claims} == {"not judged in quick form"}
+    with (out / "figure-1.csv").open(encoding="utf-8") as stream:
+        times = list(csv.reader(stream))
+    assert times[0][1:3] == ["MASK, its own counting", "Apriori"]
+    assert all(float(row[1]) > float(row[2]) for row in times[1:2])
     assert (out / "figure-2.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "table-3.md").read_text(encoding="utf-8").startswith("# Table 3")
 

@@ -68,7 +68,16 @@ def halves(group: Group, scale: np.ndarray) -> list[Group]:
     return parts
 
 
-def joined(groups: list[Group], record: np.ndarray, level: int, scale: np.ndarray) -> list[Group]:
+def splits(group: Group, rule: str) -> bool:
+    """Return whether a group is divided: by the largest level in it, or by the paper's (3.2)."""
+    if rule == "paper":
+        return group["n"] >= 2 * group["levels"] / group["n"]
+    return group["n"] // 2 >= group["largest"]
+
+
+def joined(
+    groups: list[Group], record: np.ndarray, level: int, scale: np.ndarray, rule: str = "safe"
+) -> list[Group]:
     """Let one record join the nearest viable group; those nearest to it are merged where none is viable."""
     apart = [float((((group["mean"] - record) / scale) ** 2).sum()) for group in groups]
     order = [int(i) for i in np.argsort(apart, kind="stable")]
@@ -87,7 +96,7 @@ def joined(groups: list[Group], record: np.ndarray, level: int, scale: np.ndarra
     }
     group = merged([*(groups[i] for i in chosen), alone])
     rest = [groups[i] for i in range(len(groups)) if i not in chosen]
-    if group["n"] // 2 >= group["largest"] and np.trace(group["covariance"]) > 0:
+    if splits(group, rule) and np.trace(group["covariance"]) > 0:
         return [*rest, *halves(group, scale)]
     return [*rest, group]
 

@@ -65,7 +65,7 @@ def _guarantee(
     """Return the entry of a guarantee; flags are the options of parameters that are not called as they are."""
     module = f"guarantees.{home}"
     return GuaranteeSpec(
-        name, module, "guarantee", supplied=("of",), about=about, variant=variant, flags=flags
+        name, module, "guarantee", supplied=("of", "by"), about=about, variant=variant, flags=flags
     )
 
 
@@ -400,6 +400,18 @@ METHODS: dict[str, Method] = {
             "noisy.decision_tree:ReconstructedTree",
             "values",
             "learns a decision tree from noisy values",
+        ),
+        _miner(
+            "group-neighbors",
+            "groups.neighbors:GroupNeighborsClassifier",
+            "table",
+            "classifies records by the nearest condensed groups",
+        ),
+        _miner(
+            "group-regression",
+            "groups.neighbors:GroupNeighborsRegressor",
+            "table",
+            "predicts numbers by the nearest condensed groups",
         ),
         _miner(
             "sketch-neighbors",

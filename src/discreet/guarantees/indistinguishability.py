@@ -11,7 +11,7 @@ from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import Guarantee, HasGroups
-from discreet.core.params import Constraints, InstanceOf, IntIn
+from discreet.core.params import Constraints, InstanceOf, IntIn, OneOf
 from discreet.core.records.group_statistics import GroupStatistics
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
@@ -19,13 +19,18 @@ from discreet.core.verdict import Basis, Verdict
 
 LARGEST = "largest_levels"
 """Where the evidence of a release keeps the largest level of each group."""
+MEANS = "mean_levels"
+"""Where it keeps the mean level of each group."""
+_HALF = 0.5
+"""The halves of a group with an odd number of records have half a record more and less than half of it."""
 
 
 @dataclass(frozen=True, repr=False)
 class LevelledGroups(Groups):
-    """Groups that were condensed, with the largest privacy level in each."""
+    """Groups that were condensed, with the largest privacy level in each, and the mean where it is known."""
 
     largest: IntArray | None = None
+    means: FloatArray | None = None
 
 
 @public
@@ -42,6 +47,11 @@ class Indistinguishability(Guarantee):
     k
         One privacy level for all records, the name of the column that holds each record's own, or None where levels
         are given apart from the table.
+    by
+        What a group must be as large as: the ``largest`` level in it; or the ``mean`` of the levels, but for half a
+        record, which is what remains where a stream divides groups by the paper's rule. A group is then smaller than
+        some level in it, and that this hides the record is assumed: the record may be in either half of what was a
+        group large enough for it. Nothing was checked about that, so no verdict says more than "assumed".
 
     References
     ----------
@@ -56,13 +66,19 @@ class Indistinguishability(Guarantee):
     """
 
     k: int | str | None = None
+    by: Literal["largest", "mean"] = "largest"
 
     monotone: ClassVar[bool] = False
     tolerance: ClassVar[float] = 0.0
-    measured: ClassVar[str] = "group size less largest level"
     constraints: ClassVar[Constraints] = {
-        "k": (IntIn(1), InstanceOf((str, type(None)), "the name of a column or None"))
+        "k": (IntIn(1), InstanceOf((str, type(None)), "the name of a column or None")),
+        "by": OneOf(("largest", "mean")),
     }
+
+    @property
+    def measured(self) -> str:  # type: ignore[override]
+        """What is measured, which depends on the level that counts."""
+        return f"group size less {self.by} level"
 
     @property
     def smallest(self) -> int:
@@ -71,12 +87,14 @@ class Indistinguishability(Guarantee):
 
     @property
     def bound(self) -> float:
-        """No group may be smaller than the largest level in it."""
-        return 0.0
+        """No group may be smaller than the largest level in it, or by half a record smaller than the mean."""
+        return 0.0 if self.by == "largest" else -_HALF
 
     def measure(self, groups: Groups) -> FloatArray:
-        """Return by how much every group is larger than the largest level in it."""
+        """Return by how much every group is larger than the largest level in it, or than the mean."""
         largest: Any = groups.largest if isinstance(groups, LevelledGroups) else None
+        if isinstance(groups, LevelledGroups) and self.by == "mean" and groups.means is not None:
+            return np.asarray(groups.sizes - groups.means)
         if largest is None:
             if not isinstance(self.k, int):
                 raise SchemaError(
@@ -96,12 +114,20 @@ class Indistinguishability(Guarantee):
     ) -> Verdict:
         """Judge the groups behind a release or a state, or the classes of a table."""
         groups = _kept(subject)
-        if groups is None:
-            return super().check(subject, suppressed=suppressed)  # type: ignore[arg-type]  # statistics are kept groups
-        return replace(super().check(groups, suppressed=suppressed), basis=Basis.CONSTRUCTION)
+        judged: Any = subject if groups is None else groups
+        verdict = super().check(judged, suppressed=suppressed)
+        if self.by == "mean":
+            return replace(verdict, basis=Basis.ASSUMED)
+        return verdict if groups is None else replace(verdict, basis=Basis.CONSTRUCTION)
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
+        if self.by == "mean":
+            return (
+                "Rows are drawn from statistics of groups, each at least as large as the mean of the levels in it, but "
+                "for half a record. A record joined a group as large as its own level; where that group was divided "
+                "since, a half can be smaller than the level. It is assumed that the record may be in either half."
+            )
         if self.k == 1:
             return "Records may be published as they are."
         if isinstance(self.k, int):
@@ -120,8 +146,9 @@ def _kept(subject: object) -> LevelledGroups | None:
     if isinstance(subject, LevelledGroups):
         return subject
     if isinstance(subject, GroupStatistics):
-        return LevelledGroups(subject.n, largest=subject.largest)
+        return LevelledGroups(subject.n, largest=subject.largest, means=subject.levels / subject.n)
     if isinstance(subject, Release) and LARGEST in subject.evidence.details:
         largest: Any = subject.evidence.details[LARGEST]
-        return LevelledGroups(subject.evidence.sizes, largest=largest)
+        means: Any = subject.evidence.details.get(MEANS)
+        return LevelledGroups(subject.evidence.sizes, largest=largest, means=means)
     return None

@@ -16,6 +16,7 @@ from discreet.core.release import Release
 from discreet.core.schema import Column
 from discreet.core.tables.encoding import ColumnType
 from discreet.core.tables.table import Table
+from discreet.core.verdict import Basis
 from discreet.kinds.formatting import number
 from discreet.kinds.kind import KEPT_EVIDENCE, Line
 from discreet.kinds.tables import PublicTableFigures, TableKind
@@ -33,6 +34,11 @@ RARE = 50
 """The most rows of a category that counts as rare."""
 RARE_SHARE = 0.05
 """The least share of rows with rare categories for a caution about them."""
+ASSUMED = (
+    "it is assumed, and nothing can show it: a group that was divided may be smaller than a level in it, and the "
+    "record may be in either half"
+)
+"""Why nobody can recompute a guarantee by the mean level."""
 GAIN = 0.1
 """How much better than the commonest value a guess must be for a caution."""
 FEW_VALUES = 20
@@ -104,7 +110,8 @@ class PseudoKind(TableKind):
         from discreet.kinds.judging import Judgment
 
         del guarantee, is_named
-        return Judgment({"rows": data.n_rows}, written.claims(), why=KEPT_EVIDENCE)
+        is_assumed = written.record["verdict"].get("basis") == Basis.ASSUMED.value
+        return Judgment({"rows": data.n_rows}, written.claims(), why=ASSUMED if is_assumed else KEPT_EVIDENCE)
 
     def why_not_for_rows(self) -> str | None:
         """Return that rows are drawn from a whole table."""

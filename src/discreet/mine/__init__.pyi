@@ -1,3 +1,5 @@
+from .groups.neighbors import GroupNeighborsClassifier as GroupNeighborsClassifier
+from .groups.neighbors import GroupNeighborsRegressor as GroupNeighborsRegressor
 from .itemsets.found import FoundItemsets as FoundItemsets
 from .itemsets.grouped import FoundGroupedItemsets as FoundGroupedItemsets
 from .itemsets.itemsets import Itemsets as Itemsets

@@ -334,6 +334,40 @@ def test_condense_publishes_no_names_that_nobody_spoke_of(invoke, visits: Path, 
     assert "name" in columns_of(tmp_path / "kept" / "data.csv")
 
 
+def test_what_the_paper_s_rule_divides_is_assumed_everywhere(invoke, tmp_path: Path) -> None:
+    path, state, out = tmp_path / "visits.csv", tmp_path / "s.bin", tmp_path / "pseudo"
+    rng = np.random.default_rng(4)
+    rows = zip(rng.normal(40, 9, 500), rng.integers(2, 12, 500), strict=True)
+    path.write_text("age,wanted\n" + "\n".join(f"{age:.3f},{level}" for age, level in rows))
+    some = (
+        "stream",
+        "condense",
+        "--from",
+        path,
+        "--columns",
+        "age",
+        "--k-column",
+        "wanted",
+        "--init-number",
+        100,
+    )
+    shown = invoke(*some, "--split", "paper", "--state", state, "--out", out)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.startswith("assumed ")
+    assert "either half" in shown.output
+    again = invoke(*some, "--state", state, "--json")
+    assert json.loads(again.output)["verdict"] == "assumed"
+    checked = invoke("check", out)
+    assert checked.output.startswith("claimed ")
+    assert "either half" in checked.output
+    judged = json.loads(invoke("check", out, "--json").output)
+    assert (judged["verdict"], judged["verified"]) == ("claimed", False)
+    for command in (shown, again, checked):
+        assert not {"verified", "by construction", "kept"} & set(
+            command.output.replace('"verified"', "").split()
+        )
+
+
 def test_a_level_beyond_any_stream_is_a_bad_line(invoke, tmp_path: Path) -> None:
     path, state = tmp_path / "rows.csv", tmp_path / "state.bin"
     path.write_text("age,wanted\n" + "1,2\n2,2\n3,1e30\n4,2\n")

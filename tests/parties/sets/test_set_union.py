@@ -187,9 +187,10 @@ def test_wrong_use_of_candidates_is_refused() -> None:
         simulate(CandidateUnion(candidates=("x",)), {"h": ["x"], "a": [], "b": []})
     with pytest.raises(ParameterError, match="at least 3 parties"):
         simulate(CandidateUnion(candidates=("x",)), {"h": (), "a": []})
-    for candidates in ((), ("x", "x"), (1,), ["x"]):
+    for candidates in ((), ("x", "x"), (1,), "x"):
         with pytest.raises(ParameterError, match="'candidates'"):
             CandidateUnion(candidates=candidates)  # type: ignore[arg-type]
+    assert CandidateUnion(candidates=["x", "y"]) == CandidateUnion(candidates=("x", "y"))
 
 
 def test_sets_beyond_the_size_of_a_payload_are_refused() -> None:

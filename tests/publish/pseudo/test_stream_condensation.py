@@ -97,17 +97,23 @@ def test_a_batch_is_its_records_one_after_the_other(
     assert same(one, many)
 
 
-@given(seed=st.integers(0, 10_000), d=st.integers(1, 4), top=st.integers(1, 9))
-@settings(max_examples=40)
-def test_every_step_is_the_slow_definition_s(seed: int, d: int, top: int) -> None:
+@given(
+    seed=st.integers(0, 10_000),
+    d=st.integers(1, 4),
+    top=st.integers(1, 9),
+    rule=st.sampled_from(["safe", "paper"]),
+)
+@settings(max_examples=60)
+def test_every_step_is_the_slow_definition_s(seed: int, d: int, top: int, rule: Any) -> None:
     rng = np.random.default_rng(seed)
     values, levels = cloud(70, d, seed=seed), rng.integers(1, top + 1, 70)
     levels[60] = 40
-    made = StreamCondensation(init_number=30, random_state=0).partial_fit(values[:30], k=levels[:30])
+    made = StreamCondensation(init_number=30, split=rule, random_state=0)
+    made.partial_fit(values[:30], k=levels[:30])
     for record, level in zip(values[30:], levels[30:], strict=True):
         before = made.statistics_
         scale = made._begun().scale
-        expected = oracle.joined(oracle.groups_of(before), record, int(level), scale)
+        expected = oracle.joined(oracle.groups_of(before), record, int(level), scale, rule)
         made.update(record, k=int(level))
         after = oracle.groups_of(made.statistics_)
         np.testing.assert_allclose(oracle.in_order(after), oracle.in_order(expected), atol=1e-6)
@@ -159,6 +165,70 @@ def test_the_mean_level_alone_does_not_split() -> None:
     for _ in range(4):
         made.update(values[1], k=1)
     assert made.statistics_.n.tolist() == [5, 5]
+
+
+def test_the_paper_s_rule_divides_by_the_mean_level() -> None:
+    values = cloud(6, 2)
+    made = StreamCondensation(init_number=5, split="paper").partial_fit(values[:5], k=[2, 2, 2, 3, 5])
+    assert made.statistics_.n.tolist() == [5]  # 5 < 2·14/5
+    made.update(values[5], k=3)
+    halves = made.statistics_
+    assert halves.n.tolist() == [3, 3]  # 6 ≥ 2·17/6
+    assert halves.levels.sum() == 17
+    assert halves.largest.tolist() == [5, 5]
+    verdict = made.guarantee.check(halves)
+    assert (verdict.ok, verdict.basis, verdict.word) == (True, Basis.ASSUMED, "assumed")
+    assert "either half" in made.guarantee.describe()
+    assert not Indistinguishability().check(halves).ok
+
+
+@given(stream=streams(), most=st.sampled_from([3, 1000]))
+@settings(max_examples=80)
+def test_by_the_paper_s_rule_groups_are_as_large_as_their_mean_level_but_for_half_a_record(
+    stream: tuple[np.ndarray, np.ndarray, int], most: int
+) -> None:
+    values, levels, first = stream
+    made = StreamCondensation(init_number=first, max_groups=most, split="paper", random_state=0)
+    for i in range(len(values)):
+        made.partial_fit(values[i : i + 1], k=levels[i : i + 1])
+        if i + 1 >= first:
+            verdict = made.guarantee.check(made.statistics_)
+            assert (verdict.ok, verdict.basis) == (True, Basis.ASSUMED)
+    assert same(made, pickle.loads(pickle.dumps(made)))
+
+
+def test_a_state_that_was_divided_by_the_mean_level_stays_assumed(tmp_path: Path) -> None:
+    values, levels = cloud(400), np.random.default_rng(3).integers(2, 12, 400)
+    made = StreamCondensation(init_number=100, split="paper", random_state=0).fit(values, k=levels)
+    kept = made.statistics_
+    assert (kept.n < kept.largest).any()
+    loaded = StreamCondensation.load(made.save(tmp_path / "state.bin"))
+    assert (loaded.split, loaded.guarantee.by) == ("paper", "mean")
+    loaded.set_params(split="safe").partial_fit(values, k=levels)
+    assert loaded.guarantee.by == "mean"
+    safe = StreamCondensation(init_number=100, random_state=0).fit(values, k=levels)
+    assert safe.guarantee.by == "largest"
+    assert safe.merge(made).guarantee.by == "mean"
+    release = made.release()
+    assert release.verdict.word == "assumed"
+    folder = release.write(tmp_path / "out")
+    record = json.loads((folder / "release.json").read_text())
+    assert record["verdict"]["basis"] == "assumed"
+    page = (folder / "report.html").read_text(encoding="utf-8").partition("<body")[2]
+    assert "either half" in page
+    assert "By construction" not in page
+    assert "erified" not in page
+
+
+def test_states_from_before_the_rule_was_counted_are_read() -> None:
+    made = StreamCondensation(3, init_number=20, random_state=0).fit(cloud(60))
+    arrays = made._begun().to_arrays()
+    old = StreamState.from_arrays(arrays | {"counts": arrays["counts"][:4]})
+    assert not old.by_mean
+    counts = arrays["counts"].copy()
+    counts[4] = 1
+    with pytest.raises(InputError, match="smaller than a level"):
+        StreamState.from_arrays(arrays | {"counts": counts, "levels": arrays["levels"] * 100})
 
 
 def test_where_no_group_is_viable_the_nearest_are_merged() -> None:

@@ -311,6 +311,7 @@ def _print(
     read = f"{counts['records']:,} read, {counts['skipped']:,} lines passed over; " if counts else ""
     lines = [
         *verdict_lines(verdict),
+        ("", condensation.guarantee.describe()),
         ("", "from the sizes and levels of the groups"),
         ("records", f"{read}{condensation.n_records_:,} in all, in {groups:,} groups"),
         ("written", ", ".join(written)),

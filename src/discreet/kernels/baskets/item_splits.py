@@ -18,18 +18,24 @@ def item_splits(
     sensitive: tuple[NDArray[np.int64], NDArray[np.int32], int],
     *,
     p: int,
+    shortcuts: bool = True,
 ) -> tuple[NDArray[np.int32], int]:
-    """Return the group of every basket, and the number of groups."""
+    """Return the group of every basket, and the number of groups.
+
+    Without shortcuts groups are split until the degree allows no more, also those without sensitive items, and both
+    halves are counted afresh each time, as the paper describes it: for comparing times.
+    """
     indptr, items, n_items = ordinary
     item_start, item_rows = transposed_rows(indptr, items, n_items)
-    group, n_groups = _divide(indptr, items, item_start, item_rows, *sensitive, p)
+    group, n_groups = _divide(indptr, items, item_start, item_rows, *sensitive, p, shortcuts)
     return group, n_groups
 
 
 # Top-down splits on a stack. Only the smaller half is ever counted again, and taken off the counts of the
-# larger: an entry is counted O(log n) times. Memory: n_items x m joint counts.
+# larger: an entry is counted O(log n) times. Memory: n_items x m joint counts. Without shortcuts both halves
+# wait to be counted, O(depth) times an entry.
 @compiled
-def _divide(indptr, items, item_start, item_rows, value_start, values, m, p):
+def _divide(indptr, items, item_start, item_rows, value_start, values, m, p, shortcuts):
     n, n_items = indptr.size - 1, item_start.size - 1
     rows, position = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
     count, joint, total = np.zeros(n_items, np.int64), np.zeros((n_items, m), np.int64), np.zeros(m, np.int64)
@@ -47,10 +53,16 @@ def _divide(indptr, items, item_start, item_rows, value_start, values, m, p):
         )
         while True:
             n_touched = _remaining(count, touched, n_touched)
-            item = _best(high - low, count, joint, total, touched[:n_touched], p)
+            item = _best(high - low, count, joint, total, touched[:n_touched], p, shortcuts)
             if item < 0:
+                group[rows[low:high]] = n_groups
+                n_groups += 1
                 break
             middle = _move(item, low, high, rows, position, indptr, items, item_start, item_rows)
+            if not shortcuts:
+                waiting.append((np.int64(middle), np.int64(high)))
+                waiting.append((np.int64(low), np.int64(middle)))
+                break
             small = (low, middle) if middle - low <= high - middle else (middle, high)
             low, high = (middle, high) if middle - low <= high - middle else (low, middle)
             waiting.append(small)
@@ -58,8 +70,6 @@ def _divide(indptr, items, item_start, item_rows, value_start, values, m, p):
                 rows[small[0] : small[1]], -1,
                 indptr, items, value_start, values, count, joint, total, touched, n_touched,
             )  # fmt: skip
-        group[rows[low:high]] = n_groups
-        n_groups += 1
     return group, n_groups
 
 
@@ -92,7 +102,7 @@ def _remaining(count, touched, n_touched):
 
 
 @compiled
-def _best(size, count, joint, total, touched, p):
+def _best(size, count, joint, total, touched, p, shortcuts):
     """Find the item whose split is most even, in baskets and in sensitive items; -1 where no split keeps the degree.
 
     The evenness is the smaller half's share, twice, times the largest share of a sensitive item before the split over
@@ -100,7 +110,7 @@ def _best(size, count, joint, total, touched, p):
     """
     worst_before = total.max() / size if total.size else 0.0
     best, evenness = -1, 0.0
-    if worst_before == 0.0:
+    if shortcuts and worst_before == 0.0:
         return best
     for item in touched:
         n_with = count[item]
@@ -110,7 +120,7 @@ def _best(size, count, joint, total, touched, p):
         balance = 2.0 * min(n_with, n_without) / size
         # The factor still to come is at most 1: an item's share in the whole lies between its shares in the
         # halves, so the largest share never falls. Nothing that is behind already can win.
-        if balance < evenness:
+        if shortcuts and balance < evenness:
             continue
         worst, fits = 0.0, True
         for value in range(total.size):
@@ -122,7 +132,7 @@ def _best(size, count, joint, total, touched, p):
             worst = max(worst, with_item / n_with, without / n_without)
         if not fits:
             continue
-        balance *= worst_before / worst
+        balance *= worst_before / worst if worst > 0.0 else 1.0
         # Ties go to the lower item, so that the order in which items were touched does not matter.
         if balance > evenness or (balance == evenness and item < best):
             best, evenness = item, balance

@@ -8,8 +8,9 @@ import numpy as np
 
 from discreet.kernels.compiled import compiled
 
-GROUPS, ROWS, RENEW_AT, MOST = 0, 1, 2, 3
-"""Places in ``Live.counts``: groups in use, records so far, when units are renewed, how many groups there may be."""
+GROUPS, ROWS, RENEW_AT, MOST, BY_MEAN = 0, 1, 2, 3, 4
+"""Places in ``Live.counts``: groups in use, records so far, when units are renewed, how many groups there may be, and
+whether groups split by the mean level in them and not by the largest."""
 _ROUNDS = 40
 
 
@@ -67,7 +68,8 @@ def _usable(values, widest):
 # Dynamic group maintenance (Aggarwal and Yu 2004): a record joins the nearest group that is large enough for
 # its level, and a group that has become twice as large as any level in it is split. Invariant: no group is
 # smaller than a level in it. O(groups x d) for each record, and O(d^2) for the scatter. Units are renewed
-# when the records have doubled.
+# when the records have doubled. By the mean level, the paper's rule, n >= 2 Ps/n splits, and what is left of
+# the invariant is n >= Ps/n - 1/2: the smaller half of an odd group may lack half a record.
 @compiled
 def _absorb(values, levels, live, start):
     counts = live.counts
@@ -88,7 +90,9 @@ def _absorb(values, levels, live, start):
         if group < 0:
             group = _made_viable(live, level - 1, apart)
         _join(live, group, values[i], level, away)
-        if live.n[group] // 2 >= live.largest[group] and counts[GROUPS] < counts[MOST]:
+        n = live.n[group]
+        large = n * n >= 2 * live.levels[group] if counts[BY_MEAN] else n // 2 >= live.largest[group]
+        if large and counts[GROUPS] < counts[MOST]:
             _split(live, group)
         counts[ROWS] += 1
         if counts[ROWS] >= counts[RENEW_AT]:

@@ -31,7 +31,7 @@ class CandidateUnion(UnionProtocol):
 
     Parameters
     ----------
-    candidates : tuple of str
+    candidates : list or tuple of str
         The public list.
     collector : str
         The party that contributes nothing; the first one by default. Its input must be empty.
@@ -43,12 +43,12 @@ class CandidateUnion(UnionProtocol):
     Examples
     --------
     >>> from discreet.parties import CandidateUnion, simulate
-    >>> union = CandidateUnion(candidates=("beer", "bread", "milk"))
+    >>> union = CandidateUnion(candidates=["beer", "bread", "milk"])
     >>> simulate(union, {"helper": (), "a": ["bread"], "b": ["beer", "bread"], "c": []}).outputs["a"].items
     ('beer', 'bread')
     """
 
-    candidates: tuple[str, ...]
+    candidates: list[str] | tuple[str, ...]
     collector: str = ""
     threshold: int = 0
     two_parties_see_each_other: bool = False
@@ -62,7 +62,8 @@ class CandidateUnion(UnionProtocol):
     n_without_input: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        require(self, "candidates", self.candidates, InstanceOf((tuple,), "a tuple of texts"))
+        require(self, "candidates", self.candidates, InstanceOf((list, tuple), "a list of texts"))
+        object.__setattr__(self, "candidates", tuple(self.candidates))
         if not self.candidates or not all(isinstance(item, str) for item in self.candidates):
             raise ParameterError("The 'candidates' parameter of CandidateUnion must be one or more texts.")
         if len(set(self.candidates)) < len(self.candidates):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ from discreet.core.schema import quasi
 from discreet.core.validation import matrix_of
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
-from discreet.guarantees.indistinguishability import LARGEST
+from discreet.guarantees.indistinguishability import LARGEST, MEANS
 from discreet.measure.tables.singling_out import refuse_keys
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
@@ -49,9 +49,9 @@ from discreet.publish.pseudo.stream_window import (
     unsaved,
 )
 
-_IN_RECIPE = ("init_number", "segment", "spread", "noise", "max_groups")
+_IN_RECIPE = ("init_number", "segment", "split", "spread", "noise", "max_groups")
 _WIDEST_WHOLE = 2.0**62
-_SAVED = ("k", "init_number", "segment", "spread", "noise", "max_groups", "bounds", "columns", "random_state")
+_SAVED = ("k", *_IN_RECIPE, "bounds", "columns", "random_state")
 
 
 @public
@@ -61,10 +61,10 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     The first ``init_number`` records are condensed together, as `Condensation` does. From then on a record of privacy
     level p joins the group with the nearest mean among those of at least p − 1 records, and is forgotten. A group is
     split in two along its leading eigenvector, as if its records were spread evenly; the halves have the whole's mean
-    and covariance together. The paper splits when n ≥ 2·Ps/n, by the mean level. Since either half may stand for the
-    record with the largest level, here each half must have as many records as the largest level, which is never
-    sooner. Where no group is large enough for a record, the groups nearest to it are merged until one is; a record that
-    has a level above the number of records so far is refused.
+    and covariance together. Since either half may stand for the record with the largest level, each half must have as
+    many records as the largest level; ``split="paper"`` splits sooner, by the mean level. Where no group is large
+    enough for a record, the groups nearest to it are merged until one is; a record that has a level above the number of
+    records so far is refused.
 
     Records are held in memory only until ``init_number`` of them have come, and such a state can be neither saved nor
     pickled. Afterwards no record is anywhere: the state is as large as its groups, of which there are at most
@@ -78,6 +78,11 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         How many records are condensed together at first; no fewer than the largest level among them.
     segment
         How the first records of one level are grouped; see `Condensation`.
+    split
+        When a group is divided: ``"safe"`` once each half has as many records as the largest level in the group;
+        ``"paper"`` as soon as n ≥ 2·Ps/n, with Ps the sum of the levels. By the paper's rule a half can be smaller than
+        a level in it. The paper argues that the record may be in either half; the verdict is "assumed" then, and stays
+        so for a state that once split by it.
     spread
         How pseudo-records are spread along an eigenvector: ``"uniform"`` or ``"gaussian"``.
     noise
@@ -106,12 +111,22 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     (3000, True)
     >>> bool(abs(np.corrcoef(stream.sample(2000).T)[0, 1] - np.corrcoef(X.T)[0, 1]) < 0.05)
     True
+
+    The paper's example: levels 2, 2, 2, 3, 5 do not split (5 < 2·14/5); another of level 3 divides them (6 ≥ 2·17/6),
+    and a half of three may hold the record that requires five:
+
+    >>> stream = StreamCondensation(init_number=5, split="paper", random_state=0).partial_fit(X[:5], k=[2, 2, 2, 3, 5])
+    >>> stream.statistics_.n.tolist(), stream.update(X[5], k=3).statistics_.n.tolist()
+    ([5], [3, 3])
+    >>> print(stream.guarantee.check(stream.statistics_))
+    Indistinguishability(by='mean'): assumed (group size less mean level 0, required >= -0.5)
     """
 
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), OneLevel()),
         "init_number": IntIn(1),
         "segment": OneOf(METHODS),
+        "split": OneOf(("safe", "paper")),
         "spread": OneOf(SPREADS),
         "noise": FloatIn(0),
         "max_groups": IntIn(1),
@@ -128,6 +143,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         *,
         init_number: int = 1000,
         segment: SegmentMethod = "auto",
+        split: Literal["safe", "paper"] = "safe",
         spread: Spread = "uniform",
         noise: float = 0.0,
         max_groups: int = 10_000,
@@ -139,6 +155,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         self.k = k
         self.init_number = init_number
         self.segment = segment
+        self.split = split
         self.spread = spread
         self.noise = noise
         self.max_groups = max_groups
@@ -161,15 +178,15 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     @property
     def guarantee(self) -> Indistinguishability:
-        """The guarantee: every group is at least as large as the largest level in it.
+        """The guarantee: every group is at least as large as the largest level in it, or as the mean level.
 
         It names the level where one was set for all. Levels that came with the records are data, also where all are
         the same.
         """
-        statistics = self.statistics_
+        state, statistics = self._begun(), self.statistics_
         level = int(statistics.largest[0])
         alike = not self._own_levels and bool((statistics.levels == level * statistics.n).all())
-        return Indistinguishability(level if alike else None)
+        return Indistinguishability(level if alike else None, by="mean" if state.by_mean else "largest")
 
     def fit(self, X: Any, y: Any = None, *, k: Any = None) -> StreamCondensation:
         """Begin anew, and take the rows of a matrix as a stream; y is not used."""
@@ -235,7 +252,9 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
                 raise SchemaError("No record has come yet.")
             refuse_keys(self._named(), self._window.values, self.allow_unique)
             statistics, integral = self._window.condensed(method=self.segment, rng=self.rng_)
-            self._state = StreamState(statistics, integral, max_groups=self.max_groups)
+            self._state = StreamState(
+                statistics, integral, max_groups=self.max_groups, by_mean=self.split == "paper"
+            )
             self._window = None
         return self
 
@@ -278,11 +297,12 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """Draw pseudo-rows as a release, with the guarantee judged by the groups that were kept."""
         places, names, integral = self.sample(n), self._named(), self._begun().whole
         statistics = self.statistics_
+        details = {LARGEST: statistics.largest, MEANS: statistics.levels / statistics.n}
         return pseudo_release(
             self,
             pa.table({name: _cells(places[:, i], bool(integral[i])) for i, name in enumerate(names)}),
             {name: quasi() for name in names},
-            Evidence(statistics.n_rows, statistics.n, details={LARGEST: statistics.largest}),
+            Evidence(statistics.n_rows, statistics.n, details=details),
             parameters={"k": self._level} | {name: getattr(self, name) for name in _IN_RECIPE},
             columns=dict.fromkeys(names, "quasi"),
         )
@@ -380,9 +400,9 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
                 self._join(self._begun(), values[room:], of_rows[room:].copy())
 
     def _join(self, state: StreamState, values: FloatArray, levels: IntArray) -> None:
-        check_parameters(self, "max_groups")
+        check_parameters(self, "max_groups", "split")
         require_enough(levels, state.n_rows)
-        state.absorb(values, levels, max_groups=self.max_groups)
+        state.absorb(values, levels, max_groups=self.max_groups, by_mean=self.split == "paper")
 
 
 def _names(stream: StreamCondensation) -> list[str] | None:

@@ -21,25 +21,30 @@ class StreamState:
     """Groups of a stream, with room for more.
 
     A record joins the group with the nearest mean among those that are large enough for its level. A group splits in
-    two once each half is as large as the largest level in it. Distances are in units of each column's spread over all
-    records so far, rounded to half octaves and renewed each time their number has doubled.
+    two once each half is as large as the largest level in it, or by the mean level (the paper's rule). Distances are in
+    units of each column's spread over all records so far, rounded to half octaves and renewed each time their number
+    has doubled.
 
     Parameters
     ----------
     statistics
         The groups to begin with; each at least as large as the largest level in it.
-    whole
+    integral
         Which columns have held whole numbers only.
     max_groups
         The most groups there may be.
+    by_mean
+        Whether groups split by the mean level.
     """
 
-    def __init__(self, statistics: GroupStatistics, integral: BoolArray, *, max_groups: int) -> None:
+    def __init__(
+        self, statistics: GroupStatistics, integral: BoolArray, *, max_groups: int, by_mean: bool = False
+    ) -> None:
         from discreet.kernels.points.streaming import renew, thin_out
 
         rows = statistics.n_rows
         origin = (statistics.n / rows) @ (statistics.mean - statistics.mean[0]) + statistics.mean[0]
-        counts = np.array([statistics.n_groups, rows, 0, max_groups], np.int64)
+        counts = np.array([statistics.n_groups, rows, 0, max_groups, by_mean], np.int64)
         self._live = _arranged(statistics, integral, origin, np.ones(origin.size), counts)
         renew(self._live)
         thin_out(self._live)
@@ -60,6 +65,13 @@ class StreamState:
         return int(self._live.origin.size)
 
     @property
+    def by_mean(self) -> bool:
+        """Whether groups have been allowed to split by the mean level, and may be smaller than a level in them."""
+        from discreet.kernels.points.streaming import BY_MEAN
+
+        return bool(self._live.counts[BY_MEAN])
+
+    @property
     def whole(self) -> BoolArray:
         """Which columns have held whole numbers only."""
         return np.asarray(self._live.whole, np.bool_)
@@ -75,11 +87,15 @@ class StreamState:
         arrays = (live.n, live.mean, live.scatter, live.levels, live.largest)
         return GroupStatistics(*(array[used].copy() for array in arrays))
 
-    def absorb(self, values: FloatArray, levels: IntArray, *, max_groups: int) -> None:
-        """Let records join, one after the other; ``levels`` holds a level for each, or one for all."""
-        from discreet.kernels.points.streaming import absorb
+    def absorb(self, values: FloatArray, levels: IntArray, *, max_groups: int, by_mean: bool = False) -> None:
+        """Let records join, one after the other; ``levels`` holds a level for each, or one for all.
 
-        self._live.counts[3] = max_groups
+        Groups that once may have split by the mean level stay so: what was divided cannot be put together again.
+        """
+        from discreet.kernels.points.streaming import BY_MEAN, MOST, absorb
+
+        self._live.counts[MOST] = max_groups
+        self._live.counts[BY_MEAN] |= by_mean
         done = absorb(values, levels, self._live, 0)
         while done < len(values):
             self._live = _roomier(self._live)
@@ -88,7 +104,8 @@ class StreamState:
     def merged(self, other: StreamState, *, max_groups: int) -> StreamState:
         """Return the state of both streams' records; where there are too many groups, the smallest are merged."""
         both = GroupStatistics.concat([self.statistics(), other.statistics()])
-        return StreamState(both, self.whole & other.whole, max_groups=max_groups)
+        by_mean = self.by_mean or other.by_mean
+        return StreamState(both, self.whole & other.whole, max_groups=max_groups, by_mean=by_mean)
 
     def to_arrays(self) -> dict[str, Any]:
         """Return the state as named arrays, without the room that is not used."""
@@ -103,15 +120,25 @@ class StreamState:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> StreamState:
         """Read what ``to_arrays`` returned; arrays that do not fit together are refused."""
+        from discreet.kernels.points.streaming import BY_MEAN
+
         statistics = GroupStatistics.from_arrays(arrays)
         d = statistics.n_columns
         if any(name not in arrays or arrays[name].shape != (d,) for name in ("origin", "unit", "whole")):
             raise InputError("This is no state of a stream: the arrays do not fit together.")
         counts = np.asarray(arrays.get("counts"))
+        if counts.shape == (BY_MEAN,):  # written before there was another rule than the largest level
+            counts = np.append(counts, 0)
         expected = (statistics.n_groups, statistics.n_rows)
-        if counts.shape != (4,) or tuple(counts[:2].tolist()) != expected or not statistics.n_groups:
+        if (
+            counts.shape != (BY_MEAN + 1,)
+            or tuple(counts[:2].tolist()) != expected
+            or not statistics.n_groups
+        ):
             raise InputError("This is no state of a stream: the counts do not fit the groups.")
-        if (statistics.n < statistics.largest).any():
+        n, levels = statistics.n, statistics.levels
+        lacking = 2 * levels > n * (2 * n + 1) if counts[BY_MEAN] else n < statistics.largest
+        if lacking.any():
             raise InputError("This is no state of a stream: a group is smaller than a level in it.")
         state = cls.__new__(cls)
         # States of earlier versions hold an exact origin and exact units, from which the newest record may follow.

@@ -1,0 +1,1 @@
+"""Mining on statistics of condensed groups."""
