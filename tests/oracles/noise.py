@@ -73,3 +73,22 @@ def laplace_loss(scale, grid, low, high):
 
 def log_likelihood(counts, chances, shares):
     return sum(c * math.log(p) for c, p in zip(counts, np.asarray(chances) @ shares, strict=True) if c)
+
+
+def kernel_density(values, at, noise, bandwidth, steps=20_000):
+    """The deconvolved kernel density at points, by summing over frequencies and over every value."""
+    values, n = np.asarray(values, float), len(values)
+    frequencies = (np.arange(steps) + 0.5) / steps / bandwidth
+    total = np.zeros(len(at))
+    for t in frequencies:
+        seen = np.exp(1j * t * values).mean()
+        left = float(noise.characteristic(np.array([t]))[0])
+        restored = seen * (1 - (bandwidth * t) ** 2) ** 3 * left / max(left**2, 1 / n)
+        total += np.real(np.exp(-1j * t * np.asarray(at)) * restored)
+    return total / (math.pi * steps * bandwidth)
+
+
+def characteristic(noise, t, points=400_001):
+    """The mean of cos(ty) over the noise, by summing its density."""
+    ys = np.linspace(-60 * noise.spread, 60 * noise.spread, points)
+    return float((np.cos(t * ys) * noise.pdf(ys)).sum() * (ys[1] - ys[0]))

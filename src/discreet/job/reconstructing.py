@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
-from discreet.core.params import NONE, Constraint, Constraints, FloatIn, OneOf
+from discreet.core.params import NONE, POSITIVE, Constraint, Constraints, FloatIn, OneOf
 from discreet.job.collecting import NUMBERS, channel_of, require_named_columns
 from discreet.job.verbs import PATH, SEED, TEXT, Made, Progress, VerbJob
 from discreet.kinds.tables import TableKind
@@ -40,13 +40,15 @@ class ReconstructJob(VerbJob):
     intervals
         How many intervals there are.
     method
-        The steps: those of expectation maximization, or of Bayes' rule as first published.
+        The steps of expectation maximization, or those of Bayes' rule as first published, or a kernel density.
     stop
         The rule that ends the steps.
     tolerance
         The threshold of that rule.
     max_steps
         The most steps.
+    bandwidth
+        How far a kernel density smooths: a number, silverman or cv.
     band
         Also a confidence band, such as 0.95.
     seed
@@ -73,6 +75,7 @@ class ReconstructJob(VerbJob):
     stop: str = "chi2"
     tolerance: float | None = None
     max_steps: int = 5_000
+    bandwidth: str | float = "silverman"
     band: float | None = None
     seed: int | None = None
     picture: Path | None = None
@@ -88,8 +91,9 @@ class ReconstructJob(VerbJob):
         "spread": (FloatIn(), NONE),
         "privacy": (FloatIn(), NONE),
         "epsilon": (FloatIn(), NONE),
-        "method": OneOf(("em", "bayes")),
+        "method": OneOf(("em", "bayes", "kernel")),
         "stop": OneOf(("chi2", "change", "likelihood")),
+        "bandwidth": (POSITIVE, OneOf(("silverman", "cv"))),
         "picture": (PATH, NONE),
         "seed": SEED,
     }
@@ -102,7 +106,8 @@ class ReconstructJob(VerbJob):
                 fix={"spread": "SPREAD"},
             )
         channel = channel_of(self, self.low, self.high, self.column)
-        named = {name: getattr(self, name) for name in ("method", "stop", "tolerance", "max_steps")}
+        names = ("method", "stop", "tolerance", "max_steps", "bandwidth")
+        named = {name: getattr(self, name) for name in names}
         return channel.reconstruction(self.intervals, **named)
 
     def targets(self) -> tuple[Path, ...]:
