@@ -12,6 +12,7 @@ from .clients.noise import report_unary as report_unary
 from .correlated_noise import CorrelatedNoise as CorrelatedNoise
 from .mask import EMask as EMask
 from .mask import Mask as Mask
+from .multiplicative_noise import MultiplicativeNoise as MultiplicativeNoise
 from .noise import Gaussian as Gaussian
 from .noise import Laplace as Laplace
 from .noise import Noise as Noise

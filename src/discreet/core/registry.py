@@ -334,6 +334,13 @@ METHODS: dict[str, Method] = {
             "LocalDP",
         ),
         _collector(
+            "multiplicative-noise",
+            "multiplicative_noise:MultiplicativeNoise",
+            "values",
+            "multiplies positive numbers by noise of a known distribution",
+            "LocalDP",
+        ),
+        _collector(
             "correlated-noise",
             "correlated_noise:CorrelatedNoise",
             "values",

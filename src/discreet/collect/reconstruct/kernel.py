@@ -43,7 +43,7 @@ def kernel_shares(
     --------
     >>> from discreet.collect.noise import Uniform
     >>> counts, bins = np.array([0.0, 1, 1, 0, 0, 0, 1, 1, 0]), np.arange(10.0)
-    >>> kernel_shares(Uniform(1.0), counts, bins, np.array([0.0, 4.5, 9]), 1.0).tolist()
+    >>> kernel_shares(Uniform(1.0), counts, bins, np.array([0.0, 4.5, 9]), 1.0).round(9).tolist()
     [0.5, 0.5]
     """
     width = float(bins[1] - bins[0])

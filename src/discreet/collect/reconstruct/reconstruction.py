@@ -164,8 +164,9 @@ class Reconstruction:
         band
             The confidence of a pointwise band around the shares. The noisy values are drawn again and again and
             reconstructed with far more steps, which smooth less: how much those vary, and how far they are from what
-            was found, makes the band; ``kernel`` has none. Detail that strong noise has wiped out altogether is beyond
-            it: the edges of a sharp shape behind Gaussian noise as wide as the range are covered less often than stated.
+            was found, makes the band; ``kernel`` has none. Detail that strong noise has wiped out altogether is
+            beyond it: the edges of a sharp shape behind Gaussian noise as wide as the range are covered less often
+            than stated.
         resamples, random_state
             How often, and the seed.
         """
