@@ -104,3 +104,30 @@ def likelihood_ranks(noisy, records, noise):
         ranks.append(1 + better + (ties - 1) / 2)
         first.append(0 if better else 1 / ties)
     return ranks, first
+
+
+def mixture_step(rows, weights, centers, covariances, noise):
+    """One step of EM for a normal mixture seen through normal noise, record by record, as the formulas are written."""
+    k, width = np.shape(centers)
+    chances, guesses, rests = np.zeros((len(rows), k)), np.zeros((len(rows), k, width)), []
+    for c in range(k):
+        total = covariances[c] + noise
+        inverse, determinant = np.linalg.inv(total), np.linalg.det(total)
+        rests.append(covariances[c] - covariances[c] @ inverse @ covariances[c])
+        for i, z in enumerate(rows):
+            away = z - centers[c]
+            density = math.exp(-0.5 * away @ inverse @ away) / math.sqrt((2 * math.pi) ** width * determinant)
+            chances[i, c] = weights[c] * density
+            guesses[i, c] = centers[c] + covariances[c] @ inverse @ away
+    likelihood = float(np.log(chances.sum(axis=1)).sum())
+    chances /= chances.sum(axis=1, keepdims=True)
+    fresh = []
+    for c in range(k):
+        total = chances[:, c].sum()
+        center = sum(r * b for r, b in zip(chances[:, c], guesses[:, c], strict=True)) / total
+        spread = sum(
+            r * (np.outer(b - center, b - center) + rests[c])
+            for r, b in zip(chances[:, c], guesses[:, c], strict=True)
+        )
+        fresh.append((total / len(rows), center, spread / total))
+    return chances, likelihood, *(np.array(part) for part in zip(*fresh, strict=True))

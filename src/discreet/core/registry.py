@@ -385,6 +385,12 @@ METHODS: dict[str, Method] = {
             "learns a decision tree from noisy values",
         ),
         _miner(
+            "mixture",
+            "noisy.mixture:NoisyMixture",
+            "values",
+            "finds clusters of true records in noisy ones",
+        ),
+        _miner(
             "sketch-neighbors",
             "sketches.neighbors:SketchNeighbors",
             "sketches",

@@ -144,14 +144,14 @@ def noisy_columns(
     owner: object, values: Sequence[Values], names: Sequence[str], *, intervals: int, finest: int = 0
 ) -> list[NoisyColumn]:
     """Return every column with its channel; numbers that were not hidden are cut into ``finest`` intervals, if more."""
-    channels = _by_column(owner, names)
+    channels = by_column(owner, names)
     return [
         _column(column, name, channel, intervals, max(intervals, finest))
         for column, name, channel in zip(values, names, channels, strict=True)
     ]
 
 
-def _by_column(owner: object, names: Sequence[str]) -> list[Channel]:
+def by_column(owner: object, names: Sequence[str]) -> list[Channel]:
     """Arrange the channels beside the columns: a mapping by name or number, a sequence, or None."""
     channels: Any = getattr(owner, "channels", None)
     if channels is None:
