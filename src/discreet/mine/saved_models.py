@@ -19,6 +19,7 @@ from discreet.mine.noisy.decision_tree import ReconstructedTree
 from discreet.mine.noisy.grown_tree import GrownTree
 from discreet.mine.noisy.mixture import NoisyMixture
 from discreet.mine.noisy.naive_bayes import ReconstructedNaiveBayes
+from discreet.mine.noisy.statistics import LARGEST
 
 Model = ReconstructedTree | ReconstructedNaiveBayes
 
@@ -208,7 +209,8 @@ def _mixture_from_dict(record: Mapping[str, Any]) -> NoisyMixture:
         weights.ndim == 1 and centers.shape == (weights.size, width),
         covariances.shape == (weights.size, width, width),
         bool((weights > 0).all()) and abs(weights.sum() - 1) < _WHOLE,
-        bool(np.isfinite(centers).all()),
+        bool((np.abs(centers) <= LARGEST).all()),
+        all(LARGEST**-2 <= variance <= LARGEST**2 for matrix in covariances for variance in np.diag(matrix)),
         names is None or (len(names) == width and all(isinstance(name, str) for name in names)),
         *(symmetric_matrix(matrix) is not None and least_variance(matrix) > 0 for matrix in covariances),
         symmetric_matrix(noise) is not None and least_variance(noise) > -LEAST,

@@ -19,7 +19,7 @@ from discreet.core.params import POSITIVE, Constraints, IntIn, OneOf, check_para
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.mine.noisy.columns import by_column
 from discreet.mine.noisy.input import feature_columns
-from discreet.mine.noisy.statistics import noise_covariance
+from discreet.mine.noisy.statistics import LARGEST, noise_covariance
 
 _FLOOR = 1e-6
 """The least variance of a cluster in any direction, as a share of the noisy values' in each column."""
@@ -158,7 +158,10 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         for column, name in zip(columns, names, strict=True):
             if column.dtype.kind not in "iufb":
                 raise InputError(f"Column '{name}' must hold numbers.")
-        return np.column_stack(columns).astype(np.float64), names
+        rows = np.column_stack(columns).astype(np.float64)
+        if float(np.abs(rows).max()) > LARGEST:
+            raise InputError("Some numbers are too large to be squared; rescale them.")
+        return rows, names
 
     def _noise(self, names: list[str]) -> FloatArray:
         channels = self.channels
