@@ -131,3 +131,21 @@ def mixture_step(rows, weights, centers, covariances, noise):
         )
         fresh.append((total / len(rows), center, spread / total))
     return chances, likelihood, *(np.array(part) for part in zip(*fresh, strict=True))
+
+
+def predicted_rating(reports, variance, shrink, items, ratings, wanted):
+    """A rating predicted by sums over reports, term by term: mean + sd · Σ z_k G_kq / (Σ |G_kq| + shrink), k ≠ q."""
+    mean = sum(ratings.values()) / len(ratings)
+    sd = math.sqrt(sum((value - mean) ** 2 for value in ratings.values()) / len(ratings))
+    if len(set(ratings.values())) == 1:
+        return mean
+    above, below = 0.0, shrink
+    for item, value in ratings.items():
+        if item == wanted:
+            continue
+        k, q = items.index(item), items.index(wanted)
+        product = sum(row[k] * row[q] for row in reports)
+        above += (value - mean) / sd * product
+        below += abs(product)
+    del variance  # it is taken off the diagonal, which no prediction uses
+    return mean + sd * above / below if below else mean

@@ -391,6 +391,12 @@ METHODS: dict[str, Method] = {
             "finds clusters of true records in noisy ones",
         ),
         _miner(
+            "ratings",
+            "noisy.ratings:NoisyRatings",
+            "values",
+            "predicts ratings from noisy scores of every item",
+        ),
+        _miner(
             "sketch-neighbors",
             "sketches.neighbors:SketchNeighbors",
             "sketches",
