@@ -14,7 +14,7 @@ from discreet.core.errors import InfeasibleError
 Bandwidth = float | Literal["silverman", "cv"]
 BANDWIDTHS = ("silverman", "cv")
 _FINER = 2
-_PERIODS, _MOST_BINS = 8, 1 << 22
+_MOST_BINS = 1 << 22
 _TRIED, _WIDEST = 60, 4.0
 """How many bandwidths cross-validation tries, and the widest of them over Silverman's."""
 
@@ -46,14 +46,16 @@ def kernel_shares(
     >>> kernel_shares(Uniform(1.0), counts, bins, np.array([0.0, 4.5, 9]), 1.0).round(9).tolist()
     [0.5, 0.5]
     """
-    width = float(bins[1] - bins[0])
-    n, size = float(counts.sum()), counts.size + 2 * math.ceil(noise.reach / width)
+    from scipy.fft import next_fast_len
+
+    n, width = float(counts.sum()), float(bins[1] - bins[0])
     # The estimate is periodic, so that a short period would mix both ends. Uniform noise wipes some waves out, and the
     # quotient peaks within 1/√n of each: a period of √n half widths puts several frequencies there.
-    period = max(_PERIODS * size, _PERIODS * math.ceil(noise.spread / width * math.sqrt(n)))
-    margin = min(period, _MOST_BINS) // 2
-    padded = np.pad(counts / n, margin)
-    frequencies = 2 * np.pi * np.fft.rfftfreq(padded.size, width)
+    wanted = max(4 * (counts.size + 2 * noise.reach / width), 2 * noise.spread / width * math.sqrt(n))
+    size = next_fast_len(counts.size + math.ceil(min(wanted, _MOST_BINS)), real=True)
+    margin = (size - counts.size) // 2
+    padded = np.pad(counts / n, (margin, size - counts.size - margin))
+    frequencies = 2 * np.pi * np.fft.rfftfreq(size, width)
     waves, left = np.fft.rfft(padded), noise.characteristic(frequencies)
     # Values were moved to the middles of their bins, which shortens each wave by the transform of a bin.
     gain = left / np.maximum(left**2, 1 / n) / np.sinc(frequencies * width / (2 * np.pi))
@@ -62,7 +64,7 @@ def kernel_shares(
         tried = np.geomspace(width, _WIDEST * max(chosen, width), _TRIED)
         chosen = _cross_validated(np.abs(waves) ** 2, gain**2, frequencies, n, tried)
     spectrum = waves * gain * kernel_transform(max(chosen, width) * frequencies)
-    heights = np.fft.irfft(spectrum, _FINER * padded.size)
+    heights = np.fft.irfft(spectrum, _FINER * size)
     at = bins[0] + width * (np.arange(heights.size) / _FINER + 0.5 - margin)
     return _shares_below(at, np.maximum(heights, 0.0), edges)
 
