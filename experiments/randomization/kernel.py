@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Literal
 
 import numpy as np
 
@@ -14,8 +15,12 @@ from experiments.page import Cell, Page, spread
 from experiments.randomization import pictures
 
 NOISES: dict[str, type[Noise]] = {"uniform": Uniform, "Gaussian": Gaussian, "Laplace": Laplace}
-METHODS = {"Bayes": ("bayes", "silverman"), "EM": ("em", "silverman"), "kernel": ("kernel", "silverman")}
-METHODS["kernel, cross-validated"] = ("kernel", "cv")
+METHODS: dict[str, tuple[Literal["em", "bayes", "kernel"], str]] = {
+    "Bayes": ("bayes", "silverman"),
+    "EM": ("em", "silverman"),
+    "kernel": ("kernel", "silverman"),
+    "kernel, cross-validated": ("kernel", "cv"),
+}
 _KERNELS = ("kernel", "kernel, cross-validated")
 _WIDTHS = (0.1, 0.25, 0.5)
 _SIZES = {False: (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000), True: (100, 1_000)}
@@ -67,12 +72,7 @@ def losses(noise: str, width: float, n: int, *, draws: int) -> KernelLosses:
         for name, (method, bandwidth) in METHODS.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConvergedWarning)
-                density = channel.reconstruct(
-                    noisy,
-                    intervals=_INTERVALS,
-                    method=method,
-                    bandwidth=bandwidth,  # type: ignore[arg-type]
-                )
+                density = channel.reconstruct(noisy, intervals=_INTERVALS, method=method, bandwidth=bandwidth)
             setting.of[name].append(truth.distance(density))
     return setting
 

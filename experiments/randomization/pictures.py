@@ -176,7 +176,7 @@ def ratings(results: Sequence[Any]) -> dict[str, Any]:
 
 
 def _panels(
-    rows: Sequence[dict[str, Any]],
+    rows: list[dict[str, Any]],
     field: str,
     across: str,
     up: str,

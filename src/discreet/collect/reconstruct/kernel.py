@@ -55,7 +55,7 @@ def kernel_shares(
     size = next_fast_len(counts.size + math.ceil(min(wanted, _MOST_BINS)), real=True)
     margin = (size - counts.size) // 2
     padded = np.pad(counts / n, (margin, size - counts.size - margin))
-    frequencies = 2 * np.pi * np.fft.rfftfreq(size, width)
+    frequencies = np.asarray(2 * np.pi * np.fft.rfftfreq(size, width), np.float64)
     waves, left = np.fft.rfft(padded), noise.characteristic(frequencies)
     # Values were moved to the middles of their bins, which shortens each wave by the transform of a bin.
     gain = left / np.maximum(left**2, 1 / n) / np.sinc(frequencies * width / (2 * np.pi))
