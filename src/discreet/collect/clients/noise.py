@@ -122,6 +122,8 @@ def report_ratings(
     >>> [round(score) for score in report_ratings({"A": 2, "C": 4}, ["A", "B", "C"], "uniform", 1e-6)]
     [-1, 0, 1]
     """
+    if not isinstance(ratings, Mapping):
+        raise ValueError("The ratings must be a mapping from items to numbers.")
     _require_once(items)
     if not set(ratings) <= set(items):
         raise ValueError("Some rated items are not among the known items.")
