@@ -34,7 +34,7 @@ def run() -> list[Row]:
         *rows,
         within(
             "10M values, a kernel density cross-validated, binning counted", density["seconds"], KERNEL_SECONDS, "s",
-            note="Gaussian noise",
+            note="uniform noise, which needs the finest waves",
         ),
         faster(
             "a kernel density whose waves are summed over every value",
@@ -84,9 +84,9 @@ def measure(n: int) -> dict[str, Any]:
 
 def kernel(n: int) -> dict[str, Any]:
     """Bin n values and make a kernel density of them; gives CPU seconds, and Silverman's bandwidth."""
-    from discreet.collect import AdditiveNoise, Gaussian
+    from discreet.collect import AdditiveNoise, Uniform
 
-    channel = AdditiveNoise(Gaussian.for_privacy(0.5, low=0, high=1), low=0, high=1)
+    channel = AdditiveNoise(Uniform.for_privacy(1.0, low=0, high=1), low=0, high=1)
     noisy = channel.perturb(values(n), random_state=1)
     how = channel.reconstruction(INTERVALS, method="kernel", bandwidth="cv")
     seconds = cpu(lambda: how.reconstruct(noisy), times=3)
@@ -95,9 +95,9 @@ def kernel(n: int) -> dict[str, Any]:
 
 def summed_waves(n: int, bandwidth: float) -> dict[str, Any]:
     """Sum each wave of the noisy values' characteristic function over every value, then transform back."""
-    from discreet.collect import AdditiveNoise, Gaussian
+    from discreet.collect import AdditiveNoise, Uniform
 
-    channel = AdditiveNoise(Gaussian.for_privacy(0.5, low=0, high=1), low=0, high=1)
+    channel = AdditiveNoise(Uniform.for_privacy(1.0, low=0, high=1), low=0, high=1)
     noisy = channel.perturb(values(n), random_state=1)
     waves = np.arange(0, 1 / bandwidth, 2 * np.pi / 8)  # a period of eight ranges
     began = time.process_time()

@@ -130,8 +130,8 @@ def kernel_losses(settings: Sequence[Any]) -> dict[str, Any]:
         for name, values in setting.of.items()
     ]
     colors = dict(zip(settings[0].of, (OCHRE, TEAL, STONE, BLUE), strict=True))
-    title, subtitle = "Kernel densities beside Bayes and EM", "half the L1 distance from the truth, by values"
-    return _panels(rows, "n", "values", "information loss", colors, title, subtitle, log=True)
+    title, subtitle = "Kernel densities beside Bayes and EM", "half the L1 distance from the truth"
+    return _panels(rows, "n", "values", "information loss", colors, title, subtitle, over="draws", log=True)
 
 
 def clusters(results: Sequence[Any]) -> dict[str, Any]:
@@ -184,6 +184,7 @@ def _panels(
     title: str,
     subtitle: str,
     *,
+    over: str = "seeds",
     log: bool = False,
 ) -> dict[str, Any]:
     """Draw a panel for each place: a line of means for each series, with the range over the seeds."""
@@ -198,7 +199,10 @@ def _panels(
     order = list(dict.fromkeys(row["where"] for row in rows))
     panels = layers.facet(facet=alt.Facet("where:N", title=None, sort=order), columns=3, spacing=26)
     return picture(
-        panels, title=title, subtitle=f"{subtitle}; {SUBTITLE}", description=f"{title}: {subtitle}."
+        panels,
+        title=title,
+        subtitle=f"{subtitle}; {SUBTITLE.replace('seeds', over)}",
+        description=f"{title}: {subtitle}.",
     )
 
 
