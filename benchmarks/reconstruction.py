@@ -12,7 +12,7 @@ from rows import Row, faster, within
 
 N, INTERVALS, SAMPLE = 10_000_000, 100, 100_000
 SECONDS, RATIO, ADDED = 2.0, 200.0, 300e6
-KERNEL_SECONDS, KERNEL_RATIO = 3.0, 50.0
+KERNEL_SECONDS, KERNEL_RATIO = 3.0, 30.0
 
 
 def run() -> list[Row]:
