@@ -12,6 +12,7 @@ from rows import Row, faster, within
 
 N, INTERVALS, SAMPLE = 10_000_000, 100, 100_000
 SECONDS, RATIO, ADDED = 2.0, 200.0, 300e6
+KERNEL_SECONDS, KERNEL_RATIO = 3.0, 30.0
 
 
 def run() -> list[Row]:
@@ -27,8 +28,21 @@ def run() -> list[Row]:
         )
         for name, noise in (("em", "uniform noise"), ("bayes", "uniform noise"), ("gaussian", "EM, Gaussian noise"))
     ]  # fmt: skip
+    density = fresh("reconstruction", "kernel", N)
+    summed = fresh("reconstruction", "summed_waves", SAMPLE, density["bandwidth"])
     return [
         *rows,
+        within(
+            "10M values, a kernel density cross-validated, binning counted", density["seconds"], KERNEL_SECONDS, "s",
+            note="uniform noise, which needs the finest waves",
+        ),
+        faster(
+            "a kernel density whose waves are summed over every value",
+            density["seconds"],
+            summed["seconds"] * N / SAMPLE,
+            KERNEL_RATIO,
+            note=f"{summed['waves']:,} waves on {SAMPLE:,} values, scaled by {N // SAMPLE:,}: it is linear",
+        ),
         faster(
             "the same steps evaluated for every value and interval",
             ours["em"]["seconds"],
@@ -66,6 +80,33 @@ def measure(n: int) -> dict[str, Any]:
             steps = plain.reconstruct(counted).iterations
             answer["bayes"] = {"seconds": cpu(lambda: plain.reconstruct(counted), times=3), "steps": steps}  # noqa: B023
     return answer
+
+
+def kernel(n: int) -> dict[str, Any]:
+    """Bin n values and make a kernel density of them; gives CPU seconds, and Silverman's bandwidth."""
+    from discreet.collect import AdditiveNoise, Uniform
+
+    channel = AdditiveNoise(Uniform.for_privacy(1.0, low=0, high=1), low=0, high=1)
+    noisy = channel.perturb(values(n), random_state=1)
+    how = channel.reconstruction(INTERVALS, method="kernel", bandwidth="cv")
+    seconds = cpu(lambda: how.reconstruct(noisy), times=3)
+    return {"seconds": seconds, "bandwidth": float(0.9 * noisy.std() * n**-0.2)}
+
+
+def summed_waves(n: int, bandwidth: float) -> dict[str, Any]:
+    """Sum each wave of the noisy values' characteristic function over every value, then transform back."""
+    from discreet.collect import AdditiveNoise, Uniform
+
+    channel = AdditiveNoise(Uniform.for_privacy(1.0, low=0, high=1), low=0, high=1)
+    noisy = channel.perturb(values(n), random_state=1)
+    waves = np.arange(0, 1 / bandwidth, 2 * np.pi / 8)  # a period of eight ranges
+    began = time.process_time()
+    seen = np.array([np.exp(1j * t * noisy).mean() for t in waves])
+    left = channel.noise.characteristic(waves)
+    seen *= (1 - (bandwidth * waves) ** 2) ** 3 * left / np.maximum(left**2, 1 / n)
+    at = np.linspace(0, 1, 10 * INTERVALS + 1)
+    np.maximum(np.real(np.exp(-1j * np.outer(at, waves)) @ seen), 0)
+    return {"seconds": time.process_time() - began, "waves": waves.size}
 
 
 def direct(n: int, steps: int) -> dict[str, Any]:

@@ -83,6 +83,11 @@ def ages(**more: Any) -> collect.AdditiveNoise:
     return collect.AdditiveNoise(collect.Gaussian(5.0), **{"low": 0, "high": 100, **more})
 
 
+def factors(**more: Any) -> collect.MultiplicativeNoise:
+    """Return factors for ages."""
+    return collect.MultiplicativeNoise(collect.Gaussian(0.5), **{"low": 1, "high": 100, **more})
+
+
 COLLECTORS: dict[str, list[Case]] = {
     "EMask": [
         Case(
@@ -121,6 +126,24 @@ COLLECTORS: dict[str, list[Case]] = {
                 ("sd", lambda: collect.Gaussian(0)),
             ),
             (lambda: [FAR], lambda: [1.0, np.nan], lambda: [SECRET], lambda: object()),
+            near=1e-5,
+        ),
+    ],
+    "MultiplicativeNoise": [
+        Case(
+            factors,
+            numbers,
+            lambda: collect.MultiplicativeNoise(collect.Uniform(1e-9)),
+            (
+                ("noise", lambda: collect.MultiplicativeNoise("much").perturb([1.0])),  # type: ignore[arg-type]
+                ("noise", lambda: collect.MultiplicativeNoise(collect.Gaussian(9.0)).perturb([1.0])),
+                ("low", lambda: factors(low=0).perturb([1.0])),
+                ("high", lambda: factors(high=1).perturb([1.0])),
+            ),
+            (
+                *(lambda: [FAR], lambda: [1.0, np.nan], lambda: [SECRET], lambda: object()),
+                *(lambda: [1.0, 0.0], lambda: [1.0, -FAR], lambda: [2**80], lambda: [5e-324]),
+            ),
             near=1e-5,
         ),
     ],

@@ -42,7 +42,10 @@ _NAMES = {
     "rhs",
 }
 """Arguments that name files, columns and items: the user's own words, which an error may repeat."""
-_ALONE = {"add_noise", "flip", "report_category", "report_unary", "sketch_by_delta", "sketch_record"}
+_ALONE = {
+    *("add_noise", "flip", "report_category", "report_ratings", "report_unary"),
+    *("sketch_by_delta", "sketch_record"),
+}
 """Clients, which stand alone in one file and raise ValueErrors of their own."""
 ENTRIES = entries()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.judging import TEST, UNJUDGED, above
 from experiments.page import Cell, Page, spread
-from experiments.randomization import pictures, runs
+from experiments.randomization import clusters, kernel, linkage, pictures, ratings, runs
 from experiments.randomization.runs import BAYES, BAYES_ORIGINAL, ORIGINAL, RANDOMIZED, STRATEGIES
 
 _RECORDS = {False: 100_000, True: 10_000}
@@ -25,19 +25,25 @@ _TREES = (ORIGINAL, RANDOMIZED, *STRATEGIES.values())
 
 
 def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
-    """Make the pictures and tables again; all data is generated."""
-    del data
+    """Make the pictures and tables again; all data but the ratings is generated."""
     page.introduce(
         "Learning from randomized numbers",
         "People add public noise to their own numbers; the collector recovers distributions, and trees from them. "
         "After R. Agrawal, R. Srikant: Privacy-preserving data mining, SIGMOD 2000, and D. Agrawal, C. Aggarwal: On "
         "the design and quantification of privacy preserving data mining algorithms, PODS 2001. A privacy of 100 % "
-        "means that the interval which holds a value with 95 % confidence is as wide as the whole range.",
+        "means that the interval which holds a value with 95 % confidence is as wide as the whole range. Kernel "
+        "densities, clusters, recommendations and the curse of dimensionality are after C. Aggarwal: Data mining, the "
+        "textbook, Springer 2015, sections 20.2 and 20.3.4.",
     )
     numbers = range(1, seeds + 1)
     reconstruction(page, n=_RECORDS[quick])
     accuracy(page, n=_RECORDS[quick], privacies=_PRIVACIES[quick], seeds=numbers, quick=quick)
     information_loss(page, sizes=_SIZES[quick], seeds=numbers)
+    claims = [kernel.section(page, quick=quick)]
+    clusters.section(page, quick=quick, seeds=numbers)
+    ratings.section(page, data=data, seeds=numbers)
+    claims.append(linkage.section(page, quick=quick, seeds=numbers))
+    page.claims(claims)
 
 
 def reconstruction(page: Page, *, n: int) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of the randomization experiment: shapes, accuracy against privacy, information loss as n grows."""
+"""Pictures of the randomization experiment: shapes, accuracy, information loss, clusters, ratings, linkage."""
 
 from __future__ import annotations
 
@@ -119,6 +119,90 @@ def information_loss(intervals: int, found: Sequence[Losses]) -> dict[str, Any]:
         title=f"Bayes and EM on {intervals} intervals",
         subtitle=f"half the L1 distance from the truth; {SUBTITLE}",
         description="Information loss of Bayes and EM as the number of values grows.",
+    )
+
+
+def kernel_losses(settings: Sequence[Any]) -> dict[str, Any]:
+    """Draw the information loss of kernel densities, Bayes and EM as the number of values grows."""
+    rows = [
+        {"where": f"{setting.noise}, sd {setting.width:g}", "n": setting.n, "what": name, **ranged(values, 4)}
+        for setting in settings
+        for name, values in setting.of.items()
+    ]
+    colors = dict(zip(settings[0].of, (OCHRE, TEAL, STONE, BLUE), strict=True))
+    title, subtitle = "Kernel densities beside Bayes and EM", "half the L1 distance from the truth"
+    return _panels(rows, "n", "values", "information loss", colors, title, subtitle, over="draws", log=True)
+
+
+def clusters(results: Sequence[Any]) -> dict[str, Any]:
+    """Draw how far centers are from the truth as the noise widens."""
+    rows = [
+        {"where": result.noise, "width": result.width, "what": name, **ranged(values, 4)}
+        for result in results
+        for name, values in result.away.items()
+    ]
+    colors = dict(zip(results[0].away, (TEAL, OCHRE, INK), strict=True))
+    title, subtitle = "Centers from noisy records", "distance of the true centers from the nearest one found"
+    return _panels(rows, "width", "noise, sd", "distance", colors, title, subtitle)
+
+
+def linkage(results: Sequence[Any]) -> dict[str, Any]:
+    """Draw the share of noisy records that are linked as columns are added."""
+    rows = [
+        {
+            "where": result.noise,
+            "columns": result.columns,
+            "what": f"{result.width:g} sd",
+            **ranged(result.first, 4),
+        }
+        for result in results
+    ]
+    names = dict.fromkeys(row["what"] for row in rows)
+    colors = dict(zip(names, (INK, BLUE, TEAL, OCHRE), strict=True))
+    title, subtitle = "Linkage of noisy records", "share whose own record is the likeliest of all"
+    return _panels(rows, "columns", "columns", "linked", colors, title, subtitle)
+
+
+def ratings(results: Sequence[Any]) -> dict[str, Any]:
+    """Draw the error of predicted ratings as the noise widens."""
+    rows = [
+        {"where": "MovieLens", "width": result.width, "what": name, **ranged(values, 4)}
+        for result in results
+        for name, values in (("predicted", result.error), ("own mean", result.mean_error))
+    ]
+    colors = {"predicted": TEAL, "own mean": STONE}
+    title, subtitle = "Error of predicted ratings", "mean absolute error on ratings held out"
+    return _panels(rows, "width", "noise, sd of a score", "error", colors, title, subtitle)
+
+
+def _panels(
+    rows: list[dict[str, Any]],
+    field: str,
+    across: str,
+    up: str,
+    colors: dict[str, str],
+    title: str,
+    subtitle: str,
+    *,
+    over: str = "seeds",
+    log: bool = False,
+) -> dict[str, Any]:
+    """Draw a panel for each place: a line of means for each series, with the range over the seeds."""
+    import altair as alt
+
+    axis: dict[str, Any] = {"scale": {"type": "log"}, "format": "~s"} if log else {}
+    base = altair_chart(rows).encode(x=at_points(rows, field, across, **axis), color=colored("what", colors))
+    y = {"title": up, "scale": alt.Scale(zero=False)}
+    layers = alt.layer(
+        band(base, y, opacity=0.13), dotted(base, size=36).encode(y=alt.Y("mean:Q", **y))
+    ).properties(width=230, height=170)
+    order = list(dict.fromkeys(row["where"] for row in rows))
+    panels = layers.facet(facet=alt.Facet("where:N", title=None, sort=order), columns=3, spacing=26)
+    return picture(
+        panels,
+        title=title,
+        subtitle=f"{subtitle}; {SUBTITLE.replace('seeds', over)}",
+        description=f"{title}: {subtitle}.",
     )
 
 

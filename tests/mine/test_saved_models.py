@@ -14,7 +14,13 @@ import pytest
 
 from discreet.collect import AdditiveNoise, Channels, Gaussian, RandomizedResponse, UnaryResponse
 from discreet.core.errors import DiscreetError, InputError
-from discreet.mine import ReconstructedNaiveBayes, ReconstructedTree, model_from_dict, model_to_dict
+from discreet.mine import (
+    NoisyMixture,
+    ReconstructedNaiveBayes,
+    ReconstructedTree,
+    model_from_dict,
+    model_to_dict,
+)
 
 CHANNELS = Channels(
     {
@@ -65,6 +71,33 @@ def test_no_single_change_makes_a_model_that_predicts_nonsense(kind) -> None:
                     {names[0]: float}
                 )
                 chances = model.predict_proba(rows)
+            except DiscreetError:
+                refused += 1
+                continue
+            assert np.allclose(chances.sum(axis=1), 1), (path, wrong)
+    assert refused > 100
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")  # a model without names is none that is damaged
+def test_no_single_change_makes_clusters_that_predict_nonsense() -> None:
+    rng = np.random.default_rng(0)
+    true = pd.DataFrame(
+        rng.normal(size=(300, 2)) + np.repeat([[0, 0], [6, 6]], 150, axis=0), columns=["a", "b"]
+    )
+    noisy = true + rng.normal(0, 0.5, true.shape)
+    fitted = NoisyMixture(0.25, 2, random_state=0).fit(noisy)
+    saved = json.loads(json.dumps(model_to_dict(fitted)))
+    assert np.allclose(model_from_dict(saved).predict_proba(true), fitted.predict_proba(true))
+    refused = 0
+    for path in places(saved):
+        for wrong in WRONG:
+            damaged = copy.deepcopy(saved)
+            inner = damaged
+            for step in path[:-1]:
+                inner = inner[step]
+            inner[path[-1]] = wrong
+            try:
+                chances = model_from_dict(damaged).predict_proba(true.iloc[:5])
             except DiscreetError:
                 refused += 1
                 continue

@@ -8,10 +8,12 @@ from .choose_pq import choose_pq as choose_pq
 from .clients.mask import flip as flip
 from .clients.noise import add_noise as add_noise
 from .clients.noise import report_category as report_category
+from .clients.noise import report_ratings as report_ratings
 from .clients.noise import report_unary as report_unary
 from .correlated_noise import CorrelatedNoise as CorrelatedNoise
 from .mask import EMask as EMask
 from .mask import Mask as Mask
+from .multiplicative_noise import MultiplicativeNoise as MultiplicativeNoise
 from .noise import Gaussian as Gaussian
 from .noise import Laplace as Laplace
 from .noise import Noise as Noise
@@ -20,6 +22,8 @@ from .noise import noise_from_dict as noise_from_dict
 from .pram import Pram as Pram
 from .randomized_response import RandomizedResponse as RandomizedResponse
 from .rank_swapping import RankSwapping as RankSwapping
+from .rating_scores import RatingScores as RatingScores
+from .rating_scores import rating_scores as rating_scores
 from .reconstruct.density import Density as Density
 from .reconstruct.density import JointDensity as JointDensity
 from .reconstruct.em import NotConvergedWarning as NotConvergedWarning

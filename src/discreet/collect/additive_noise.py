@@ -124,7 +124,7 @@ class AdditiveNoise:
         noisy: Any,
         *,
         intervals: int | Sequence[float] = 50,
-        method: Literal["em", "bayes"] = "em",
+        method: Literal["em", "bayes", "kernel"] = "em",
         band: float | None = None,
         random_state: RandomState = None,
         **options: Any,

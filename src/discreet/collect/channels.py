@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import narwhals as nw
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.category_estimates import Shares, codes_of
 from discreet.collect.frames import frame_of, released_frame, require_columns, require_hidden
+from discreet.collect.multiplicative_noise import MultiplicativeNoise
 from discreet.collect.noise import NOISES, Laplace, noise_from_dict
 from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.density import Density
@@ -22,13 +24,18 @@ from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraints, InstanceOf, MappingOf, check_parameters
 from discreet.core.rng import RandomState
 
-Channel: TypeAlias = AdditiveNoise | RandomizedResponse | UnaryResponse
+NoiseChannel: TypeAlias = AdditiveNoise | MultiplicativeNoise
+Channel: TypeAlias = NoiseChannel | RandomizedResponse | UnaryResponse
 
 _DERIVED = ("privacy", "epsilon")
 """Entries that follow from the others; they may be there and are ignored."""
 _NUMBERS, _MATRIX, _BITS = (
     {*keys, *_DERIVED}
-    for keys in (("noise", "spread", "low", "high"), ("categories", "matrix"), ("categories", "p", "q"))
+    for keys in (
+        ("noise", "spread", "low", "high", "multiplicative"),
+        ("categories", "matrix"),
+        ("categories", "p", "q"),
+    )
 )
 
 
@@ -39,8 +46,9 @@ class Channels:
     Parameters
     ----------
     channels
-        The channel of each column: ``AdditiveNoise``, ``RandomizedResponse`` or ``UnaryResponse``. A column reported
-        in unary becomes a column of bits for each category, called ``column=category``.
+        The channel of each column: ``AdditiveNoise``, ``MultiplicativeNoise``, ``RandomizedResponse`` or
+        ``UnaryResponse``. A column reported in unary becomes a column of bits for each category, called
+        ``column=category``.
 
     Examples
     --------
@@ -61,7 +69,7 @@ class Channels:
 
     constraints: ClassVar[Constraints] = {
         "channels": MappingOf(
-            InstanceOf((AdditiveNoise, RandomizedResponse, UnaryResponse), "a channel such as AdditiveNoise"),
+            InstanceOf(get_args(Channel), "a channel such as AdditiveNoise"),
             "a mapping from columns to channels such as AdditiveNoise",
         )
     }
@@ -114,7 +122,7 @@ class Channels:
                 continue
             require_columns(wrapped, [name])
             values = wrapped.get_column(name)
-            reports = values.to_numpy() if isinstance(channel, AdditiveNoise) else values
+            reports = values.to_numpy() if isinstance(channel, NoiseChannel) else values
             estimates[name] = channel.reconstruct(reports, **own_options)
         return estimates
 
@@ -127,7 +135,7 @@ class Channels:
     ) -> list[nw.Series[Any]]:
         if values.null_count():
             raise InputError(f"{values.null_count()} values of '{name}' are null; drop or fill them first.")
-        if isinstance(channel, AdditiveNoise):
+        if isinstance(channel, NoiseChannel):
             numbers = values.cast(nw.Float64) if values.dtype == nw.Decimal else values
             noisy = channel.add(numbers.to_numpy(), chance, column=name)
             return [nw.new_series(name, noisy, nw.Float64, backend=values.implementation)]
@@ -170,7 +178,13 @@ def channel_from_dict(record: Mapping[str, Any], *, column: str = "channel") -> 
     if "noise" in keys and "spread" in keys and keys <= _NUMBERS:
         if record["noise"] not in list(NOISES):
             raise ParameterError(f"The noise of '{column}' must be one of {', '.join(NOISES)}.")
-        return AdditiveNoise(noise_from_dict(dict(record)), low=record.get("low"), high=record.get("high"))
+        factor = record.get("multiplicative", False)
+        if not isinstance(factor, bool):
+            raise ParameterError(
+                f"The entry 'multiplicative' of the channel of '{column}' must be true or false."
+            )
+        kind = MultiplicativeNoise if factor else AdditiveNoise
+        return kind(noise_from_dict(dict(record)), low=record.get("low"), high=record.get("high"))
     by_matrix = {"categories", "matrix"} <= keys <= _MATRIX
     if not by_matrix and not {"categories", "p", "q"} <= keys <= _BITS:
         raise InputError(
@@ -192,8 +206,9 @@ def noise_channel(
     epsilon: float | None = None,
     low: float | None = None,
     high: float | None = None,
+    multiplicative: bool = False,
     column: str,
-) -> AdditiveNoise:
+) -> NoiseChannel:
     """Return the channel of a named noise, whose width is stated in one of three ways; errors name the column.
 
     >>> noise_channel("laplace", epsilon=1, low=0, high=100, column="age")
@@ -201,20 +216,24 @@ def noise_channel(
     """
     if sum(width is not None for width in (spread, privacy, epsilon)) != 1:
         raise ParameterError("Say in one way how wide the noise is.", fix={"privacy": 1.0})
+    if multiplicative and any(end is not None and end <= 0 for end in (low, high)):
+        raise ParameterError(f"The range of '{column}' must be above 0, where values are hidden by a factor.")
+    kind = MultiplicativeNoise if multiplicative else AdditiveNoise
     if spread is not None:
-        return AdditiveNoise(NOISES[noise](spread), low=low, high=high)  # type: ignore[call-arg]
+        return kind(NOISES[noise](spread), low=low, high=high)  # type: ignore[call-arg]
     if low is None or high is None:
         raise ParameterError(
             f"The range of '{column}' is not known, and taking it from the data would reveal some of them.",
-            fix={"range": f"{column}=0,100"},
+            fix={"range": f"{column}={'1' if multiplicative else '0'},100"},
         )
+    ends = {"low": math.log(low), "high": math.log(high)} if multiplicative else {"low": low, "high": high}
     if privacy is not None:
-        chosen = NOISES[noise].for_privacy(privacy, low=low, high=high)
+        chosen = NOISES[noise].for_privacy(privacy, **ends)
     elif noise != "laplace":
         raise ParameterError("Only laplace noise has an epsilon.", fix={"noise": "laplace"})
     else:
-        chosen = Laplace.for_epsilon(epsilon or 0.0, low=low, high=high)
-    return AdditiveNoise(chosen, low=low, high=high)
+        chosen = Laplace.for_epsilon(epsilon or 0.0, **ends)
+    return kind(chosen, low=low, high=high)
 
 
 @reads("The list of channels")

@@ -77,6 +77,14 @@ class Noise(ABC):
         """Return the integral of ``cdf`` from minus infinity, which is what averages over an interval need."""
 
     @abstractmethod
+    def characteristic(self, at: FloatArray) -> FloatArray:
+        """Return the characteristic function: what the noise leaves of a wave of each frequency."""
+
+    @abstractmethod
+    def log_density(self, away: FloatArray) -> FloatArray:
+        """Return the logarithm of the density, up to a constant; rounding to the grid counts as reached."""
+
+    @abstractmethod
     def width(self, confidence: float = 0.95) -> float:
         """Return the width of the shortest confidence interval of the true value around a noisy one."""
 
@@ -153,6 +161,14 @@ class Uniform(Noise):
         inside = np.clip(at + self.half_width, 0.0, 2 * self.half_width)
         return np.asarray(inside**2 / (4 * self.half_width) + np.maximum(at - self.half_width, 0.0))
 
+    def characteristic(self, at: FloatArray) -> FloatArray:
+        """Return the characteristic function."""
+        return np.sinc(at * self.half_width / np.pi)
+
+    def log_density(self, away: FloatArray) -> FloatArray:
+        """Return 0 within the half width, and minus infinity beyond."""
+        return np.where(np.abs(away) <= self.half_width + self.grid, 0.0, -np.inf)
+
     def width(self, confidence: float = 0.95) -> float:
         """Return the width of the confidence interval."""
         return 2 * self.half_width * confidence
@@ -187,6 +203,14 @@ class Gaussian(Noise):
     def area(self, at: FloatArray) -> FloatArray:
         """Return the integral of ``cdf``."""
         return at * self.cdf(at) + self.sd**2 * self.pdf(at)
+
+    def characteristic(self, at: FloatArray) -> FloatArray:
+        """Return the characteristic function."""
+        return np.asarray(np.exp(-0.5 * (self.sd * at) ** 2))
+
+    def log_density(self, away: FloatArray) -> FloatArray:
+        """Return the logarithm of the density, up to a constant."""
+        return np.asarray(-0.5 * (away / self.sd) ** 2)
 
     def width(self, confidence: float = 0.95) -> float:
         """Return the width of the confidence interval."""
@@ -228,6 +252,14 @@ class Laplace(Noise):
     def area(self, at: FloatArray) -> FloatArray:
         """Return the integral of ``cdf``."""
         return np.asarray(np.maximum(at, 0.0) + 0.5 * self.scale * np.exp(-np.abs(at) / self.scale))
+
+    def characteristic(self, at: FloatArray) -> FloatArray:
+        """Return the characteristic function."""
+        return np.asarray(1 / (1 + (self.scale * at) ** 2))
+
+    def log_density(self, away: FloatArray) -> FloatArray:
+        """Return the logarithm of the density, up to a constant."""
+        return np.asarray(-np.abs(away) / self.scale)
 
     def width(self, confidence: float = 0.95) -> float:
         """Return the width of the confidence interval."""

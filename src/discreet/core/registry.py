@@ -345,6 +345,13 @@ METHODS: dict[str, Method] = {
             "LocalDP",
         ),
         _collector(
+            "multiplicative-noise",
+            "multiplicative_noise:MultiplicativeNoise",
+            "values",
+            "multiplies positive numbers by noise of a known distribution",
+            "LocalDP",
+        ),
+        _collector(
             "correlated-noise",
             "correlated_noise:CorrelatedNoise",
             "values",
@@ -412,6 +419,18 @@ METHODS: dict[str, Method] = {
             "groups.neighbors:GroupNeighborsRegressor",
             "table",
             "predicts numbers by the nearest condensed groups",
+        ),
+        _miner(
+            "mixture",
+            "noisy.mixture:NoisyMixture",
+            "values",
+            "finds clusters of true records in noisy ones",
+        ),
+        _miner(
+            "ratings",
+            "noisy.ratings:NoisyRatings",
+            "values",
+            "predicts ratings from noisy scores of every item",
         ),
         _miner(
             "sketch-neighbors",

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from discreet.collect import AdditiveNoise, Channels
+    from discreet.collect import Channels
+    from discreet.collect.channels import NoiseChannel
     from discreet.core.baskets.baskets import Baskets
 
 NUMBERS = ("whole", "real")
@@ -45,6 +46,8 @@ class PerturbJob(VerbJob):
         In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
     epsilon
         In place of it, the local differential privacy; laplace only.
+    multiplicative
+        Multiply values, all above 0, by e to the power of the noise; spread, privacy and ε are then of logarithms.
     ranges
         The public range of columns, as pairs of a lower and a higher number; a value outside is refused.
     drop
@@ -68,6 +71,7 @@ class PerturbJob(VerbJob):
     spread: float | None = None
     privacy: float | None = None
     epsilon: float | None = None
+    multiplicative: bool = False
     ranges: Mapping[str, Sequence[float]] = field(default_factory=dict)
     drop: Sequence[str] = ()
     keep_order: bool = False
@@ -84,6 +88,7 @@ class PerturbJob(VerbJob):
         "spread": (FloatIn(), NONE),
         "privacy": (FloatIn(), NONE),
         "epsilon": (FloatIn(), NONE),
+        "multiplicative": BOOL,
         "ranges": MappingOf(
             EachOf(FloatIn(), "two numbers"), "a mapping from columns to a lower and a higher number"
         ),
@@ -110,7 +115,7 @@ class PerturbJob(VerbJob):
 
         return Channels({name: self._channel(name) for name in self.columns})
 
-    def _channel(self, name: str) -> AdditiveNoise:
+    def _channel(self, name: str) -> NoiseChannel:
         low, high = self.ranges.get(name, (None, None))
         return channel_of(self, low, high, name)
 
@@ -360,12 +365,13 @@ def require_named_columns(names: Any, required: Sequence[str], data: Any) -> Non
         raise SchemaError(f"{data} has no column {', '.join(repr(name) for name in missing)}.")
 
 
-def channel_of(job: Any, low: float | None, high: float | None, column: str) -> AdditiveNoise:
+def channel_of(job: Any, low: float | None, high: float | None, column: str) -> NoiseChannel:
     """Return the channel of a column by the keys of a job that name the noise and its width."""
     from discreet.collect.channels import noise_channel
 
     width = {name: getattr(job, name) for name in ("spread", "privacy", "epsilon")}
-    return noise_channel(job.noise, **width, low=low, high=high, column=column)
+    ends = {"low": low, "high": high, "multiplicative": job.multiplicative}
+    return noise_channel(job.noise, **width, **ends, column=column)
 
 
 def _chance(seed: int | None, owner: str) -> np.random.Generator | None:
@@ -377,9 +383,13 @@ def _chance(seed: int | None, owner: str) -> np.random.Generator | None:
 
 def _count_rows(relation: Any, channels: Channels) -> int:
     """Return the number of rows, after seeing that noise can hide every value."""
+    from discreet.collect.multiplicative_noise import LEAST_POSITIVE, MultiplicativeNoise
     from discreet.core.engine import engine_of
 
     ranges = {name: (channel.low, channel.high) for name, channel in channels.channels.items()}  # type: ignore[union-attr]
+    for name, channel in channels.channels.items():
+        if isinstance(channel, MultiplicativeNoise) and channel.low is None:
+            ranges[name] = (LEAST_POSITIVE, channel.high)
     n_rows, unfit = engine_of(relation).outside_counts(relation, ranges)
     for name, (strange, outside) in unfit.items():
         if strange:
@@ -389,6 +399,8 @@ def _count_rows(relation: Any, channels: Channels) -> int:
         if outside:
             raise InputError(
                 f"{outside} values of '{name}' lie outside the stated range, so noise could not hide them."
+                if ranges[name][0] != LEAST_POSITIVE
+                else f"{outside} values of '{name}' are not above 0, or outside the stated range: no factor hides them."
             )
     return n_rows
 

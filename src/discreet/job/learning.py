@@ -1,4 +1,4 @@
-"""Jobs of models: learn a classifier from noisy rows, and predict by a saved model."""
+"""Jobs of models: learn a classifier or clusters from noisy rows, and predict by a saved model."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
     from discreet.mine.saved_models import Model
 
-_TOP = 10
+_MODELS = ("tree", "naive-bayes", "mixture")
 _PREDICTED, _PROBABILITY = "predicted", "probability"
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
 class FitJob(VerbJob):
-    """Learn a classifier from noisy rows through reconstructed distributions, and save it without any row.
+    """Learn a classifier or clusters from noisy rows, and save them without any row.
 
     Parameters
     ----------
     target
-        The column of the classes; it is not hidden.
+        The column of the classes, which is not hidden; a mixture has none.
     channels
         What is public about the hidden columns: the path of a JSON or TOML file, or a table for each column.
     model
-        What to learn: tree or naive-bayes.
+        What to learn: tree, naive-bayes or mixture.
     drop
         Columns not to learn from.
     test
@@ -54,7 +54,7 @@ class FitJob(VerbJob):
     3
     """
 
-    target: str
+    target: str | None = None
     channels: Path | Mapping[str, Any] | None = None
     model: str = "tree"
     drop: Sequence[str] = ()
@@ -66,27 +66,35 @@ class FitJob(VerbJob):
     reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
     path_keys = ("channels", "test")
     constraints: ClassVar[Constraints] = {
-        "target": TEXT,
+        "target": (TEXT, NONE),
         "channels": (PATH, InstanceOf((Mapping,), "a table for each hidden column"), NONE),
-        "model": OneOf(("tree", "naive-bayes")),
+        "model": OneOf(_MODELS),
         "drop": TEXTS,
         "test": (PATH, NONE),
     }
 
     @classmethod
     def option_names(cls) -> Iterable[str]:
-        """Return the parameters of both models; the one that is learned refuses what is not its own."""
-        return own_options("tree", "naive-bayes")
+        """Return the parameters of all models; the one that is learned refuses what is not its own."""
+        return own_options(*_MODELS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.options:
             if name not in own_options(self.model):
-                other = "tree" if self.model == "naive-bayes" else "naive-bayes"
+                other = next(model for model in _MODELS if name in own_options(model))
                 raise ParameterError(f"'{name}' is for a {other}.", fix={"model": other})
 
+        clusters = self.model == "mixture"
+        if self.target is None and not clusters:
+            raise ParameterError("The column of the classes is missing.", fix={"target": "COLUMN"})
+        if clusters and (self.target is not None or self.test is not None):
+            raise ParameterError(
+                "A mixture has no target and is not tested; drop the columns of classes instead."
+            )
+
     def learner(self) -> Any:
-        """Return the classifier that will be fitted."""
+        """Return the estimator that will be fitted."""
         from discreet.collect.channels import channels_from_dict
 
         if self.channels is None:
@@ -103,7 +111,7 @@ class FitJob(VerbJob):
         return METHODS[self.model].make(channels, **options)
 
     def make(self, begin: Progress) -> Made:
-        """Return the fitted classifier."""
+        """Return the fitted estimator."""
         from discreet.engines.results import json_text
         from discreet.mine import model_to_dict
 
@@ -120,32 +128,40 @@ class FitJob(VerbJob):
             **({} if tree is None else {"leaves": tree.n_leaves, "depth": tree.depth}),
             "rows": rows.num_rows,
             "columns": rows.num_columns,
-            "hidden": [column.name for column in learner.columns_ if not column.exact],
-            "classes": int(learner.classes_.size),
+            "hidden": [
+                name for name in rows.column_names if name in getattr(learner.channels, "channels", ())
+            ],
+            **(
+                {"clusters": learner.n_clusters, "log_likelihood": learner.log_likelihood_}
+                if self.target is None
+                else {"classes": int(learner.classes_.size)}
+            ),
             "accuracy": accuracy,
             "file": None if self.out is None else str(self.out),
         }
         return Made("model", learner, figures, self.written(json_text(model_to_dict(learner))))
 
     def _split(self, rows: pa.Table, data: Path, drop: Sequence[str]) -> tuple[pa.Table, Any]:
-        """Part the rows from their classes."""
+        """Part the rows from their classes, where they have some."""
         from discreet.core.tables.encoding import require_flat
 
-        require_named_columns(rows.column_names, [self.target, *drop], data)
-        labels = rows[self.target]
-        if labels.null_count:
+        classes = [] if self.target is None else [self.target]
+        require_named_columns(rows.column_names, [*classes, *drop], data)
+        labels = rows[self.target] if self.target is not None else None
+        if labels is not None and labels.null_count:
             raise InputError(f"{labels.null_count} rows of {data} have no class; drop them first.")
-        features = require_flat(rows.drop_columns(list({self.target, *drop})))
+        features = require_flat(rows.drop_columns(list({*classes, *drop})))
         if not features.num_columns or not features.num_rows:
             raise SchemaError(f"{data} leaves nothing to learn from: it has no rows, or no other columns.")
-        return features, labels.to_numpy(zero_copy_only=False)
+        return features, None if labels is None else labels.to_numpy(zero_copy_only=False)
 
     def _accuracy(self, learner: Model, test: Path) -> float:
         """Return the share of test rows whose class is predicted correctly."""
         rows = _rows(test, self.reading)
         names = [str(name) for name in learner.feature_names_in_]
-        require_named_columns(rows.column_names, [self.target, *names], test)
-        features, labels = self._split(rows.select([*names, self.target]), test, ())
+        columns = [*names, str(self.target)]
+        require_named_columns(rows.column_names, columns, test)
+        features, labels = self._split(rows.select(columns), test, ())
         predicted = learner.predict(features)
         if predicted.dtype.kind != labels.dtype.kind:
             predicted, labels = predicted.astype(str), labels.astype(str)
@@ -225,8 +241,9 @@ class PredictJob(VerbJob):
         features = _features(model, rows.select(names))
         if hasattr(model, "predict_proba"):
             chances = model.predict_proba(features) if rows.num_rows else None
-            labels = [] if chances is None else model.classes_[chances.argmax(axis=1)].tolist()
-            columns[_PREDICTED] = pa.array(labels)
+            likeliest = [] if chances is None else chances.argmax(axis=1)
+            labels = model.classes_[likeliest].tolist() if hasattr(model, "classes_") else likeliest
+            columns[_PREDICTED] = pa.array(labels if rows.num_rows else [])
             columns[_PROBABILITY] = pa.array([] if chances is None else chances.max(axis=1), pa.float64())
         else:
             columns[_PREDICTED] = pa.array(model.predict(features) if rows.num_rows else [])

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
-from discreet.core.params import NONE, Constraint, Constraints, FloatIn, OneOf
+from discreet.core.params import BOOL, NONE, POSITIVE, Constraint, Constraints, FloatIn, OneOf
 from discreet.job.collecting import NUMBERS, channel_of, require_named_columns
 from discreet.job.verbs import PATH, SEED, TEXT, Made, Progress, VerbJob
 from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
+    from discreet.collect.channels import NoiseChannel
     from discreet.core.arrays import FloatArray
 
 
@@ -35,18 +36,22 @@ class ReconstructJob(VerbJob):
         In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
     epsilon
         In place of it, the local differential privacy; laplace only.
+    multiplicative
+        The values were multiplied by e to the power of the noise; spread, privacy and ε are those of logarithms.
     low, high
         The range of the true values, where it is known.
     intervals
         How many intervals there are.
     method
-        The steps: those of expectation maximization, or of Bayes' rule as first published.
+        The steps of expectation maximization, or those of Bayes' rule as first published, or a kernel density.
     stop
         The rule that ends the steps.
     tolerance
         The threshold of that rule.
     max_steps
         The most steps.
+    bandwidth
+        How far a kernel density smooths: a number, silverman or cv.
     band
         Also a confidence band, such as 0.95.
     seed
@@ -66,6 +71,7 @@ class ReconstructJob(VerbJob):
     spread: float | None = None
     privacy: float | None = None
     epsilon: float | None = None
+    multiplicative: bool = False
     low: float | None = None
     high: float | None = None
     intervals: int = 50
@@ -73,6 +79,7 @@ class ReconstructJob(VerbJob):
     stop: str = "chi2"
     tolerance: float | None = None
     max_steps: int = 5_000
+    bandwidth: str | float = "silverman"
     band: float | None = None
     seed: int | None = None
     picture: Path | None = None
@@ -88,22 +95,28 @@ class ReconstructJob(VerbJob):
         "spread": (FloatIn(), NONE),
         "privacy": (FloatIn(), NONE),
         "epsilon": (FloatIn(), NONE),
-        "method": OneOf(("em", "bayes")),
+        "multiplicative": BOOL,
+        "method": OneOf(("em", "bayes", "kernel")),
         "stop": OneOf(("chi2", "change", "likelihood")),
+        "bandwidth": (POSITIVE, OneOf(("silverman", "cv"))),
         "picture": (PATH, NONE),
         "seed": SEED,
     }
 
     def reconstruction(self) -> Any:
         """Return the reconstruction that undoes the noise."""
+        names = ("method", "stop", "tolerance", "max_steps", "bandwidth")
+        named = {name: getattr(self, name) for name in names}
+        return self._channel().reconstruction(self.intervals, **named)
+
+    def _channel(self) -> NoiseChannel:
+        """Return the channel that the values went through."""
         if self.spread is None and (self.low is None or self.high is None):
             raise ParameterError(
                 "The range of the true values is not known; pass it, or the noise's spread.",
                 fix={"spread": "SPREAD"},
             )
-        channel = channel_of(self, self.low, self.high, self.column)
-        named = {name: getattr(self, name) for name in ("method", "stop", "tolerance", "max_steps")}
-        return channel.reconstruction(self.intervals, **named)
+        return channel_of(self, self.low, self.high, self.column)
 
     def targets(self) -> tuple[Path, ...]:
         """Return the file of the intervals and that of the picture."""
@@ -130,13 +143,18 @@ class ReconstructJob(VerbJob):
             counted = reconstruction.histogram(self._numbers(read(self.data, **self.reading)))
             begin("Reconstructing")
             density = reconstruction.reconstruct(counted, band=self.band, random_state=self.seed)
+        channel = self._channel()
+        if self.multiplicative:
+            density = channel.from_logarithms(density)  # type: ignore[union-attr]
         files = self.written(density.frame())
         if self.picture is not None:
-            files[Path(self.picture)] = lambda path: _draw(density, counted, path)
+            noisy = None if self.multiplicative else counted
+            files[Path(self.picture)] = lambda path: _draw(density, noisy, path)
         return Made("density", density, self._figures(density), files)
 
     def _numbers(self, relation: Any) -> Iterator[FloatArray]:
-        """Return the column batch by batch."""
+        """Return the column batch by batch, or its logarithms."""
+        from discreet.collect.multiplicative_noise import logarithms
         from discreet.core.engine import engine_of
 
         engine = engine_of(relation)
@@ -148,7 +166,8 @@ class ReconstructJob(VerbJob):
             values = batch.column(0)
             if values.null_count:
                 raise InputError(f"Some noisy values of '{self.column}' are null; drop the rows first.")
-            yield values.to_numpy()
+            numbers = values.to_numpy()
+            yield logarithms(numbers, column=self.column) if self.multiplicative else numbers
 
     def _figures(self, density: Any) -> dict[str, Any]:
         return {

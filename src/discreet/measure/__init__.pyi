@@ -20,6 +20,8 @@ from .baskets.risk import sensitive_tie as sensitive_tie
 from .noise.attacks import NoiseStripped as NoiseStripped
 from .noise.attacks import pca_attack as pca_attack
 from .noise.attacks import spectral_attack as spectral_attack
+from .noise.likelihood import LikelihoodLinkage as LikelihoodLinkage
+from .noise.likelihood import likelihood_linkage as likelihood_linkage
 from .pseudo.closeness import Closeness as Closeness
 from .pseudo.closeness import Membership as Membership
 from .pseudo.closeness import closeness as closeness

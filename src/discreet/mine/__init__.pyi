@@ -7,7 +7,9 @@ from .itemsets.masked import FoundMaskedItemsets as FoundMaskedItemsets
 from .itemsets.masked import MaskedItemsets as MaskedItemsets
 from .itemsets.rules import rules as rules
 from .noisy.decision_tree import ReconstructedTree as ReconstructedTree
+from .noisy.mixture import NoisyMixture as NoisyMixture
 from .noisy.naive_bayes import ReconstructedNaiveBayes as ReconstructedNaiveBayes
+from .noisy.ratings import NoisyRatings as NoisyRatings
 from .noisy.statistics import Moments as Moments
 from .noisy.statistics import Regression as Regression
 from .noisy.statistics import corrected_moments as corrected_moments

@@ -12,10 +12,14 @@ import numpy as np
 from discreet.collect.channels import channel_from_dict
 from discreet.core.boundary import public, reads
 from discreet.core.errors import DiscreetError, InputError, SchemaError
+from discreet.core.params import check_parameters
+from discreet.core.validation import LEAST, least_variance, symmetric_matrix
 from discreet.mine.noisy.columns import NoisyColumn
 from discreet.mine.noisy.decision_tree import ReconstructedTree
 from discreet.mine.noisy.grown_tree import GrownTree
+from discreet.mine.noisy.mixture import NoisyMixture
 from discreet.mine.noisy.naive_bayes import ReconstructedNaiveBayes
+from discreet.mine.noisy.statistics import LARGEST
 
 Model = ReconstructedTree | ReconstructedNaiveBayes
 
@@ -23,6 +27,8 @@ FORMAT = "discreet model 1"
 _EARLIER = "discreet party model 1"
 """The format that models of several parties once had; only its name differs."""
 _NOISY: dict[str, type[Model]] = {"tree": ReconstructedTree, "naive-bayes": ReconstructedNaiveBayes}
+_MIXTURE = "mixture"
+_WHOLE = 1e-9
 _PLAIN = (str, int, float, bool)
 
 _HOMES = {
@@ -64,8 +70,9 @@ def model_to_dict(model: Any) -> dict[str, Any]:
     """Return a fitted model as plain data for JSON.
 
     A classifier of noisy rows holds its channels, which are public, and what was learned: thresholds and counts of
-    leaves, or shares of intervals. Names of categories are in it, records are not. A scikit-learn estimator that
-    parties learned together holds its parameters and learned attributes, and not the labels of rows.
+    leaves, shares of intervals, or centers of clusters. Names of categories are in it, records are not. A
+    scikit-learn estimator that parties learned together holds its parameters and learned attributes, and not the
+    labels of rows.
 
     Examples
     --------
@@ -85,11 +92,13 @@ def model_to_dict(model: Any) -> dict[str, Any]:
             "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS[kind]},
             "learned": {name: _plain(getattr(model, name)) for name in _LEARNED[kind]},
         }
+    if isinstance(model, NoisyMixture) and hasattr(model, "cluster_centers_"):
+        return _mixture_to_dict(model)
     noisy = next((name for name, type_ in _NOISY.items() if isinstance(model, type_)), None)
     if noisy is None or not hasattr(model, "columns_"):
         raise InputError(
-            "Only a fitted ReconstructedTree or ReconstructedNaiveBayes, or an estimator that parties learned "
-            "together, can be saved."
+            "Only a fitted ReconstructedTree, ReconstructedNaiveBayes or NoisyMixture, or an estimator that parties "
+            "learned together, can be saved."
         )
     return _noisy_to_dict(noisy, model)
 
@@ -99,9 +108,11 @@ def model_to_dict(model: Any) -> dict[str, Any]:
 def model_from_dict(record: Mapping[str, Any]) -> Any:
     """Read what ``model_to_dict`` returns; the model predicts as the one that was saved."""
     is_saved = isinstance(record, Mapping) and record.get("format") in (FORMAT, _EARLIER)
-    if not is_saved or record.get("model") not in [*_NOISY, *_HOMES]:
+    if not is_saved or record.get("model") not in [*_NOISY, _MIXTURE, *_HOMES]:
         raise InputError("This is not a model that was saved by Discreet.")
     try:
+        if record["model"] == _MIXTURE:
+            return _mixture_from_dict(record)
         return _estimator(record) if record["model"] in _HOMES else _noisy_from_dict(record)
     except DiscreetError:
         raise
@@ -167,6 +178,48 @@ def _noisy_from_dict(record: Mapping[str, Any]) -> Model:
     )
     model.n_features_in_ = len(names)
     if record["named"]:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    return model
+
+
+def _mixture_to_dict(model: NoisyMixture) -> dict[str, Any]:
+    """Return clusters as plain data; the seed of their search is not among it."""
+    left_out = ("channels", "random_state")
+    parameters = {name: value for name, value in model.get_params().items() if name not in left_out}
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "format": FORMAT,
+        "model": _MIXTURE,
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "columns": None if names is None else names.tolist(),
+        "noise": model.noise_covariance_.tolist(),
+        "weights": model.weights_.tolist(),
+        "centers": model.cluster_centers_.tolist(),
+        "covariances": model.covariances_.tolist(),
+    }
+
+
+def _mixture_from_dict(record: Mapping[str, Any]) -> NoisyMixture:
+    noise, weights, centers, covariances = (
+        np.array(record[name], np.float64) for name in ("noise", "weights", "centers", "covariances")
+    )
+    names, width = record["columns"], len(noise)
+    _require_fitting(
+        noise.shape == (width, width),
+        weights.ndim == 1 and centers.shape == (weights.size, width),
+        covariances.shape == (weights.size, width, width),
+        bool((weights > 0).all()) and abs(weights.sum() - 1) < _WHOLE,
+        bool((np.abs(centers) <= LARGEST).all()),
+        all(LARGEST**-2 <= variance <= LARGEST**2 for matrix in covariances for variance in np.diag(matrix)),
+        names is None or (len(names) == width and all(isinstance(name, str) for name in names)),
+        *(symmetric_matrix(matrix) is not None and least_variance(matrix) > 0 for matrix in covariances),
+        symmetric_matrix(noise) is not None and least_variance(noise) > -LEAST,
+    )
+    model = NoisyMixture(noise, **record["parameters"])
+    check_parameters(model)
+    model.noise_covariance_, model.weights_ = noise, weights
+    model.cluster_centers_, model.covariances_, model.n_features_in_ = centers, covariances, width
+    if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)
     return model
 

@@ -95,4 +95,5 @@ def _short(number: float) -> float:
 def _subtitle(density: Density) -> str:
     learned = "" if density.n is None else f"from {density.n:,} noisy values, "
     band = "" if density.lower is None else ", with its band"
-    return f"{learned}on {density.shares.size} intervals, {density.iterations} steps{band}"
+    steps = f", {density.iterations} steps" if density.iterations else ""
+    return f"{learned}on {density.shares.size} intervals{steps}{band}"

@@ -22,6 +22,7 @@ Examples:
   discreet perturb people.csv --noise gaussian --privacy 1.0 --columns age --range age=0,100 --out noisy.csv
   discreet perturb people.csv --noise laplace --epsilon 1 --columns age,pay --range age=0,100 \\
       --range pay=0,200000 --out noisy.parquet
+  discreet perturb people.csv --noise gaussian --spread 0.5 --multiplicative --columns pay --out noisy.csv
 
 \b
 Whoever learns from the noisy file must know the noise; discreet reconstruct recovers the distributions."""
@@ -102,5 +103,6 @@ def _exact(names: list[str]) -> str:
 
 def _described(column: dict[str, Any]) -> str:
     privacy = column["privacy"]
-    share = "" if privacy is None else f", {percent(privacy)} of the range at 95 % confidence"
-    return f"{column['noise']} noise, spread {column['spread']:.6g}{share}"
+    logs = " of logarithms" if column.get("multiplicative") else ""
+    share = "" if privacy is None else f", {percent(privacy)} of the range{logs} at 95 % confidence"
+    return f"{column['noise']} noise{logs}, spread {column['spread']:.6g}{share}"

@@ -19,7 +19,8 @@ _EPILOG = """\b
 Examples:
   discreet reconstruct noisy.csv --column age --noise gaussian --privacy 1.0 --range 0,100 --out density.csv
   discreet reconstruct noisy.csv --column age --noise laplace --spread 12 --band 0.95 --out density.csv \\
-      --picture density.html"""
+      --picture density.html
+  discreet reconstruct noisy.csv --column age --noise laplace --spread 12 --method kernel --bandwidth cv"""
 
 
 @command(
@@ -41,9 +42,14 @@ Examples:
     ),
 )
 @click.argument("data", type=options.DATA, metavar="FILE")
-@verb_options("reconstruct", without=("overwrite", "low", "high"))
+@verb_options("reconstruct", without=("overwrite", "low", "high", "bandwidth"))
 @click.option(
     "--range", "range_", metavar="LOW,HIGH", help="The range of the true values, where it is known."
+)
+@click.option(
+    "--bandwidth",
+    metavar="NUMBER",
+    help="Kernel: how far it smooths, a number, silverman or cv; silverman by default.",
 )
 @file_output("Write the intervals to a file.", required=False)
 @click.option("--picture", type=options.DATA, metavar="FILE", help="Draw the density: .html, .svg or .png.")
@@ -52,9 +58,22 @@ Examples:
 def reconstruct(data: Path, out: Path | None, as_json: bool, quiet: bool, **values: Any) -> None:
     """Recover the distribution of the true values of a column of FILE; memory does not grow with FILE."""
     low, high = (None, None) if values["range_"] is None else gather.ends(values["range_"])
-    ends = {"low": low, "high": high, "picture": values["picture"]}
+    ends = {"low": low, "high": high, "picture": values["picture"], "bandwidth": _bandwidth(values)}
     job = command_job("reconstruct", values, data=data, out=out, reading=gather.reading(values), **ends)
     perform_verb("reconstruct", job, as_json=as_json, quiet=quiet)
+
+
+def _bandwidth(values: dict[str, Any]) -> str | float | None:
+    """Return the bandwidth, a word or a number; it is for a kernel density alone."""
+    text: str | None = values["bandwidth"]
+    if text is not None and values["method"] != "kernel":
+        raise gather.mistake("--bandwidth is for a kernel density.", "--method kernel")
+    if text in (None, "silverman", "cv"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise gather.mistake("--bandwidth takes a number, silverman or cv.") from None
 
 
 def show(job: VerbJob, result: Made) -> None:
@@ -67,7 +86,7 @@ def show(job: VerbJob, result: Made) -> None:
     print_lines(
         [
             ("values", f"{figures['values']:,} noisy ones, on {figures['intervals']} intervals"),
-            ("steps", f"{figures['steps']:,}{settled}"),
+            ("steps", f"{figures['steps']:,}{settled}" if figures["steps"] else "none: a kernel density"),
             ("mean", f"{number_text(figures['mean'])}, standard deviation {number_text(figures['sd'])}"),
             ("quartiles", ", ".join(number_text(value) for value in figures["quartiles"])),
             *((label, path) for label, path in files if path is not None),

@@ -1,4 +1,4 @@
-"""`discreet fit`: learn a classifier from noisy rows, and save it as plain data."""
+"""`discreet fit`: learn a classifier or clusters from noisy rows, and save them as plain data."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ Examples:
   discreet fit noisy.csv --target class --channels channels.json --out model.json
   discreet fit noisy.csv --target class --channels channels.toml --strategy local --test test.csv --out model.json
   discreet fit noisy.csv --target class --channels channels.json --model naive-bayes --out model.json
+  discreet fit noisy.csv --drop class --channels channels.json --model mixture --n-clusters 3 --out model.json
 
 \b
 The channels are what discreet perturb --json prints, or a table for each hidden column:
@@ -39,11 +40,11 @@ discreet predict uses the model."""
 
 def _models() -> list[Method]:
     """Return what can be learned."""
-    return [METHODS["tree"], METHODS["naive-bayes"]]
+    return [METHODS["tree"], METHODS["naive-bayes"], METHODS["mixture"]]
 
 
 @command(
-    short_help="Learn a classifier from noisy rows.",
+    short_help="Learn a classifier or clusters from noisy rows.",
     epilog=_EPILOG,
     essentials=(
         *(
@@ -53,6 +54,7 @@ def _models() -> list[Method]:
             "--strategy",
             "--intervals",
             "--max-depth",
+            "--n-clusters",
             "--drop",
             "--test",
         ),
@@ -83,7 +85,7 @@ def _models() -> list[Method]:
 @options.reading
 @options.printing
 def fit(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
-    """Learn a classifier from the noisy rows of FILE through reconstructed distributions; save it without any row."""
+    """Learn a classifier or clusters from the noisy rows of FILE through the public noise; save it without any row."""
     model = values["model"] or "tree"
     if model != "tree" and values["strategy"] is not None:
         raise gather.mistake("--strategy is for a tree.", "--model tree")
@@ -96,7 +98,7 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> Non
 
 
 def show(job: VerbJob, result: Made) -> None:
-    """Print the size of the model, the first levels of a tree, and how it did on the test rows."""
+    """Print the size of the model, the first levels of a tree, the clusters, and how it did on the test rows."""
     from discreet.cli._output import print_lines
 
     figures, accuracy = result.figures, result.figures["accuracy"]
@@ -104,13 +106,23 @@ def show(job: VerbJob, result: Made) -> None:
     print_lines(
         [
             ("rows", f"{figures['rows']:,}, {hidden}"),
-            ("classes", f"{figures['classes']:,}"),
+            *(
+                [("classes", f"{figures['classes']:,}")]
+                if "classes" in figures
+                else _cluster_lines(result.data)
+            ),
             *(_tree_lines(result.data) if figures["model"] == "tree" else []),
             *([] if accuracy is None else [("accuracy", f"{percent(accuracy)} on the test rows")]),
             ("written", str(job.out)),
             ("next", f"discreet predict {job.out} new.csv --out predicted.csv"),
         ]
     )
+
+
+def _cluster_lines(learner: Any) -> list[tuple[str, str]]:
+    settled = "" if learner.converged_ else ", not settled: the best so far"
+    shares = ", ".join(percent(float(weight)) for weight in learner.weights_)
+    return [("clusters", f"{shares} of the records{settled}")]
 
 
 def _tree_lines(learner: Any) -> list[tuple[str, str]]:

@@ -93,6 +93,53 @@ def report_unary(category: str, categories: Sequence[str], p: float, q: float) -
     return {other: _open() < p if other == category else _open() >= q for other in categories}
 
 
+def report_ratings(
+    ratings: Mapping[str, float],
+    items: Sequence[str],
+    noise: str,
+    spread: float,
+    *,
+    limit: float | None = None,
+) -> list[float]:
+    """Report a score with noise for every item, rated or not, so that what was rated is hidden as well.
+
+    A score is how far a rating is above the person's own mean, in standard deviations; 0 for an item that she did not
+    rate, and for all if her ratings are all alike.
+
+    Parameters
+    ----------
+    ratings
+        The person's ratings by item.
+    items
+        All items, in the public order.
+    noise, spread
+        As in :func:`add_noise`.
+    limit
+        The public limit of scores; one beyond is moved to it.
+
+    Examples
+    --------
+    >>> [round(score) for score in report_ratings({"A": 2, "C": 4}, ["A", "B", "C"], "uniform", 1e-6)]
+    [-1, 0, 1]
+    """
+    if not isinstance(ratings, Mapping):
+        raise ValueError("The ratings must be a mapping from items to numbers.")
+    _require_once(items)
+    if not set(ratings) <= set(items):
+        raise ValueError("Some rated items are not among the known items.")
+    scores = _scores(ratings)
+    ends = {} if limit is None else {"low": -limit, "high": limit}
+    return [add_noise(scores.get(item, 0.0), noise, spread, **ends) for item in items]
+
+
+def _scores(ratings: Mapping[str, float]) -> dict[str, float]:
+    values = [_finite(rating) for rating in ratings.values()]
+    mean = math.fsum(values) / max(len(values), 1)
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / max(len(values), 1))
+    alike = not values or max(values) == min(values)
+    return {item: 0.0 if alike else (value - mean) / sd for item, value in zip(ratings, values, strict=True)}
+
+
 def _finite(value: float) -> float:
     try:
         if math.isfinite(value):
@@ -104,7 +151,7 @@ def _finite(value: float) -> float:
 
 def _require_once(categories: Sequence[str]) -> None:
     if len(set(categories)) < len(categories):
-        raise ValueError("Each category must be named once.")
+        raise ValueError("Each category or item must be named once.")
 
 
 def _steps(noise: str, spread: float) -> int:

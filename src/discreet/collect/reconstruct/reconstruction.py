@@ -21,11 +21,13 @@ from discreet.collect.reconstruct.em import (
     within_reach,
 )
 from discreet.collect.reconstruct.histogram import Histogram
+from discreet.collect.reconstruct.kernel import BANDWIDTHS, Bandwidth, kernel_shares
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import (
     NONE,
+    POSITIVE,
     Constraints,
     FloatIn,
     InstanceOf,
@@ -73,7 +75,9 @@ class Reconstruction:
 
     Noisy values are counted in fine bins first, so that a step costs bins times intervals however many values there
     are. ``bayes`` is the iterated step of Agrawal and Srikant, with the noise's density at the middles of the
-    intervals; ``em`` integrates the noise over bins and intervals, and its likelihood never falls.
+    intervals; ``em`` integrates the noise over bins and intervals, and its likelihood never falls. ``kernel`` takes no
+    steps: it divides the noise out of a kernel density of the noisy values, wave by wave, and cuts off what comes out
+    negative. It does not know that shares are never below 0, and is mostly the farthest from the truth.
 
     Parameters
     ----------
@@ -85,7 +89,7 @@ class Reconstruction:
         The range of the true values, where it is known. An end that is not known is found by a coarse reconstruction
         over all noisy values, whose ends are cut off where they hold less than one in a thousand.
     method
-        ``em`` or ``bayes``.
+        ``em``, ``bayes`` or ``kernel``.
     stop
         When to stop. ``chi2``, as Agrawal and Srikant do: the χ² statistic between one step's shares and the next's
         is below ``tolerance`` (0.001; they took 0.01) times the threshold of a test at 5 %. It stops early where few
@@ -95,6 +99,10 @@ class Reconstruction:
     tolerance, max_steps
         The threshold, None for the rule's own; and the most steps, after which the best result is returned, with a
         warning.
+    bandwidth
+        How far ``kernel`` smooths, in the unit of the values: a number, ``silverman`` (his rule for the noisy values)
+        or ``cv`` (cross-validation: the least squared error that the values themselves predict). Never below the width
+        of the bins.
 
     Examples
     --------
@@ -110,6 +118,7 @@ class Reconstruction:
     ----------
     R. Agrawal, R. Srikant: Privacy-preserving data mining. SIGMOD 2000.
     D. Agrawal, C. Aggarwal: On the design and quantification of privacy preserving data mining algorithms. PODS 2001.
+    L. Stefanski, R. Carroll: Deconvoluting kernel density estimators. Statistics 1990.
     """
 
     noise: Noise
@@ -117,20 +126,22 @@ class Reconstruction:
     _: KW_ONLY
     low: float | None = None
     high: float | None = None
-    method: Literal["em", "bayes"] = "em"
+    method: Literal["em", "bayes", "kernel"] = "em"
     stop: Stop = "chi2"
     tolerance: float | None = None
     max_steps: int = 5_000
+    bandwidth: Bandwidth = "silverman"
 
     constraints: ClassVar[Constraints] = {
         "noise": InstanceOf((Noise,), "a noise such as Gaussian(sd)"),
         "intervals": (IntIn(2, _MOST_INTERVALS), Edges()),
         "low": (FloatIn(), NONE),
         "high": (FloatIn(), NONE),
-        "method": OneOf(("em", "bayes")),
+        "method": OneOf(("em", "bayes", "kernel")),
         "stop": OneOf(tuple(TOLERANCES)),
         "tolerance": (FloatIn(0, 1, closed="neither"), NONE),
         "max_steps": IntIn(1),
+        "bandwidth": (POSITIVE, OneOf(BANDWIDTHS)),
     }
 
     def histogram(self, values: Any) -> Histogram:
@@ -153,14 +164,17 @@ class Reconstruction:
         band
             The confidence of a pointwise band around the shares. The noisy values are drawn again and again and
             reconstructed with far more steps, which smooth less: how much those vary, and how far they are from what
-            was found, makes the band. Detail that strong noise has wiped out altogether is beyond it: the edges of a
-            sharp shape behind Gaussian noise as wide as the range are covered less often than stated.
+            was found, makes the band; ``kernel`` has none. Detail that strong noise has wiped out altogether is
+            beyond it: the edges of a sharp shape behind Gaussian noise as wide as the range are covered less often
+            than stated.
         resamples, random_state
             How often, and the seed.
         """
         self._check()
         require(self, "band", band, FloatIn(0, 1, closed="neither"), NONE)
         require(self, "resamples", resamples, IntIn(10))
+        if band is not None and self.method == "kernel":
+            raise ParameterError("A band is made of steps, and the method 'kernel' takes none; take 'em'.")
         counted = noisy if isinstance(noisy, Histogram) else self.histogram(noisy)
         edges = self._edges(counted)
         if counted.n < edges.size - 1:
@@ -168,8 +182,11 @@ class Reconstruction:
                 f"{counted.n} noisy values cannot distinguish {edges.size - 1} intervals; use fewer."
             )
         counted = _thinned(counted, edges.size - 1)
-        chances = likelihood(self.noise, counted.edges, edges, exact=self.method == "em")
+        chances = likelihood(self.noise, counted.edges, edges, exact=self.method != "bayes")
         counts = self._possible(counted, edges, chances)
+        if self.method == "kernel":
+            shares = kernel_shares(self.noise, counts, counted.edges, edges, self.bandwidth)
+            return Density(edges, shares, counted.n)
         result = run_em(counts[None], [chances], self._rule)
         if not result.converged[0]:
             warn_not_converged(self.max_steps)
@@ -236,6 +253,8 @@ class Reconstruction:
 
     def _bin_width(self) -> float:
         fine = self.noise.spread / _BINS_PER_SPREAD
+        if self.method == "kernel" and isinstance(self.bandwidth, int | float):
+            fine = min(fine, float(self.bandwidth))
         if not isinstance(self.intervals, int | np.integer):
             return float(
                 min(fine, np.diff(np.asarray(self.intervals, np.float64)).min() / _BINS_PER_INTERVAL)

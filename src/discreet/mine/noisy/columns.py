@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.collect.additive_noise import AdditiveNoise
 from discreet.collect.channels import Channels, channel_from_dict
+from discreet.collect.multiplicative_noise import MultiplicativeNoise
 from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.em import Rule, likelihood, reached, run_em
 from discreet.collect.reconstruct.histogram import FARTHEST
@@ -124,9 +125,10 @@ class NoisyColumn:
             require(cls.__name__, "n_bins", n_bins, IntIn(1, _MOST_BINS + 2))
             chances = likelihood(channel.noise, _bins(width, first, n_bins), edges)
             return cls(name, edges, (), channel, chances, width, first)
-        if isinstance(channel, UnaryResponse):
+        if isinstance(channel, UnaryResponse | MultiplicativeNoise):
+            how = "in unary" if isinstance(channel, UnaryResponse) else "by a factor"
             raise InputError(
-                f"The column '{name}' of the saved model was reported in unary, which none learns from."
+                f"Column '{name}' of the saved model was reported {how}, which none learns from."
             )
         if channel is not None:
             return cls(name, None, channel.categories, channel, channel.matrix.T)
@@ -144,14 +146,14 @@ def noisy_columns(
     owner: object, values: Sequence[Values], names: Sequence[str], *, intervals: int, finest: int = 0
 ) -> list[NoisyColumn]:
     """Return every column with its channel; numbers that were not hidden are cut into ``finest`` intervals, if more."""
-    channels = _by_column(owner, names)
+    channels = by_column(owner, names)
     return [
         _column(column, name, channel, intervals, max(intervals, finest))
         for column, name, channel in zip(values, names, channels, strict=True)
     ]
 
 
-def _by_column(owner: object, names: Sequence[str]) -> list[Channel]:
+def by_column(owner: object, names: Sequence[str]) -> list[Channel]:
     """Arrange the channels beside the columns: a mapping by name or number, a sequence, or None."""
     channels: Any = getattr(owner, "channels", None)
     if channels is None:

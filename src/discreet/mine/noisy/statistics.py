@@ -19,7 +19,7 @@ from discreet.core.validation import LEAST, array_of, finite, least_variance, sy
 _LEAST = 1e-9
 """The least eigenvalue of a corrected covariance, as a share of the noisy one's, that is taken for positive."""
 
-_LARGEST = 1e70
+LARGEST = 1e70
 """The largest number that is taken: its fourth power still is one, for many rows."""
 
 
@@ -212,7 +212,7 @@ def _rows(rows_like: Any, label: str) -> FloatArray:
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or not rows.shape[1]:
         raise InputError(f"'{label}' must hold rows of numbers.")
     numbers = finite(rows, f"values of '{label}'", then="drop the rows first")
-    if numbers.size and float(np.abs(numbers).max()) > _LARGEST:
+    if numbers.size and float(np.abs(numbers).max()) > LARGEST:
         raise InputError(f"'{label}' holds numbers too large to be squared; rescale them.")
     return numbers
 
