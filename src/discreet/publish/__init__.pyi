@@ -17,3 +17,4 @@ from .tables.local_recoding import LocalRecoding as LocalRecoding
 from .tables.mondrian import Mondrian as Mondrian
 from .tables.optimal_lattice import OptimalLattice as OptimalLattice
 from .tables.samarati import Samarati as Samarati
+from .uncertain.uncertain_records import UncertainRecords as UncertainRecords

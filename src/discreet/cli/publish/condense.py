@@ -69,13 +69,13 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -
     from discreet.job.parse import output_from
     from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 
-    frame, columns = _columns(data, values)
+    frame, columns = roles_of(data, values)
     data = data_file(data, description(data, values))
     written = {"format": output_format(data)} | parse.output(out, values)
     job = Job(
         frame,
         columns,
-        Indistinguishability(_k(values)),
+        Indistinguishability(level_of(values)),
         method="condensation",
         options=parameters_of(METHODS["condensation"], values),
         **output_from(written, Path(), WRITTEN),
@@ -88,7 +88,8 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -
         raise
 
 
-def _k(values: dict[str, Any]) -> int | str:
+def level_of(values: dict[str, Any]) -> int | str:
+    """Return the level of all records, or the column of each record's own."""
     k, column = values["k"], values["k_column"]
     if (k is None) == (column is None):
         raise parse.mistake(
@@ -97,7 +98,7 @@ def _k(values: dict[str, Any]) -> int | str:
     return column if k is None else int(k)
 
 
-def _columns(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
+def roles_of(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
     """Read a file; what is neither identifying nor sensitive, nor described otherwise, is a quasi-identifier."""
     from dataclasses import replace
 
