@@ -20,7 +20,7 @@ _ONE_BLOCK, _BLOCK = 5_000, 1_024
 """Up to how many records all are compared with all; and the most records of a block where they are more."""
 _COMPANY = 4
 """How many times its largest level a class must have in records before the others may leave it."""
-_STEPS = 60
+_STEPS = 40
 _CLOSE = 1e-9
 
 

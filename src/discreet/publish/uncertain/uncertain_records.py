@@ -164,7 +164,7 @@ class UncertainRecords(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         if self.label is not None and self.label not in table.schema:
             raise SchemaError(f"The label is to be column '{self.label}', which the table does not have.")
         hidden = {level, *table.schema.named(Role.IDENTIFIER)}
-        if self.label in hidden:
+        if self.label is not None and self.label in hidden:
             raise SchemaError(f"Column '{self.label}' cannot be the label: it is not published.")
         names = [name for name in table.schema if name not in hidden and name != self.label]
         if not names:
@@ -254,13 +254,7 @@ def _numbers(columns: Any, names: list[str]) -> FloatArray:
             raise SchemaError(
                 f"Column '{name}' lacks {columns[name].null_count} numbers; fill them in or drop those rows first."
             )
-    matrix = np.column_stack([columns[name].cast(pa.float64(), safe=False).to_numpy() for name in names])
-    for name, finite in zip(names, np.isfinite(matrix).all(axis=0), strict=True):
-        if not finite:
-            raise SchemaError(
-                f"Column '{name}' holds numbers that are infinite or not numbers; clean it first."
-            )
-    return np.asarray(matrix, np.float64)
+    return np.column_stack([columns[name].cast(pa.float64(), safe=False).to_numpy() for name in names])
 
 
 def _units(values: FloatArray, names: list[str]) -> FloatArray:
@@ -272,7 +266,8 @@ def _units(values: FloatArray, names: list[str]) -> FloatArray:
             raise SchemaError(
                 f"Column '{name}' has the same value in all rows, which would be published as it is; leave it out."
             )
-        units[number] = float(f"{column.std():.1e}")
+        with np.errstate(over="ignore", invalid="ignore"):
+            units[number] = float(f"{column.std():.1e}")
         if not (np.isfinite(units[number]) and units[number] > _RESOLUTION * np.abs(column).max()):
             raise SchemaError(f"Column '{name}' varies too little beside its size, or too much; rescale it.")
     return units
