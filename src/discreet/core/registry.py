@@ -120,7 +120,9 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         _guarantee(
             "indistinguishability", "indistinguishability:Indistinguishability", "pseudo-data", k="-k"
         ),
-        _guarantee("expected-anonymity", "expected_anonymity:ExpectedAnonymity", "uncertain-records", k="-k"),
+        _guarantee(
+            "expected-anonymity", "records.expected_anonymity:ExpectedAnonymity", "uncertain-records", k="-k"
+        ),
         _guarantee("k-variance", "k_variance:KVariance", "sketches"),
         _guarantee("delta-anonymity", "delta_anonymity:DeltaAnonymity", "sketches", delta="--delta"),
         _guarantee("rules-hidden", "rules_hidden:RulesHidden", "rules", rules="--rule"),

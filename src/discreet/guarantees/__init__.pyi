@@ -8,7 +8,6 @@ from .beta_likeness import BasicBetaLikeness as BasicBetaLikeness
 from .beta_likeness import EnhancedBetaLikeness as EnhancedBetaLikeness
 from .delta_anonymity import DeltaAnonymity as DeltaAnonymity
 from .delta_disclosure import DeltaDisclosure as DeltaDisclosure
-from .expected_anonymity import ExpectedAnonymity as ExpectedAnonymity
 from .indistinguishability import Indistinguishability as Indistinguishability
 from .k_anonymity import KAnonymity as KAnonymity
 from .k_map import KMap as KMap
@@ -21,6 +20,7 @@ from .local_dp import LocalDP as LocalDP
 from .no_value_disclosed import NoValueDisclosed as NoValueDisclosed
 from .per_unit import PerUnit as PerUnit
 from .privacy_degree import PrivacyDegree as PrivacyDegree
+from .records.expected_anonymity import ExpectedAnonymity as ExpectedAnonymity
 from .registry import guarantee_from_dict as guarantee_from_dict
 from .rules_hidden import RulesHidden as RulesHidden
 from .t_closeness import TCloseness as TCloseness

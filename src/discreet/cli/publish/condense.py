@@ -69,7 +69,7 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -
     from discreet.job.parse import output_from
     from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 
-    frame, columns = roles_of(data, values)
+    frame, columns = frame_and_roles(data, values)
     data = data_file(data, description(data, values))
     written = {"format": output_format(data)} | parse.output(out, values)
     job = Job(
@@ -98,7 +98,7 @@ def level_of(values: dict[str, Any]) -> int | str:
     return column if k is None else int(k)
 
 
-def roles_of(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
+def frame_and_roles(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
     """Read a file; what is neither identifying nor sensitive, nor described otherwise, is a quasi-identifier."""
     from dataclasses import replace
 

@@ -12,7 +12,7 @@ from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
 from discreet.cli._perform import perform
 from discreet.cli._spec_options import options_of, parameters_of
-from discreet.cli.publish.condense import level_of, roles_of
+from discreet.cli.publish.condense import frame_and_roles, level_of
 from discreet.core.registry import METHODS
 
 _EPILOG = """\b
@@ -69,7 +69,7 @@ def uncertain(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) 
     from discreet.job import Job
     from discreet.job.parse import output_from
 
-    frame, columns = roles_of(data, values)
+    frame, columns = frame_and_roles(data, values)
     data = data_file(data, description(data, values))
     written = {"format": output_format(data)} | parse.output(out, values)
     job = Job(

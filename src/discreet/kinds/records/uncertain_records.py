@@ -14,7 +14,7 @@ from discreet.core.records.uncertain_points import SUFFIX, UncertainPoints
 from discreet.core.release import Release
 from discreet.core.schema import Column, other
 from discreet.core.tables.table import Table
-from discreet.guarantees.expected_anonymity import ANONYMITY
+from discreet.guarantees.records.expected_anonymity import ANONYMITY
 from discreet.kinds.formatting import number
 from discreet.kinds.kind import Line
 from discreet.kinds.pseudo_data import PseudoKind
