@@ -44,7 +44,7 @@ def _unique(command: str, columns: tuple[str, ...]) -> str:
         where = " and ".join(f"[columns.{key(name)}]" for name in columns)
         return f'{where}: role = "identifier" to drop it, "quasi" to generalize it, or allow_unique = true'
     flag = gather.as_flag(columns)
-    if command in ("condense", "uncertain"):
+    if command == "condense":
         return f"--identifier {flag} to drop it, or --allow-unique {flag}"
     return f"--identifier {flag} to drop it, --quasi {flag} to generalize it, or --allow-unique {flag}"
 

@@ -56,7 +56,6 @@ Examples:
     ],
 )
 @options_of(lambda: [METHODS["uncertain"]])
-@options.allow_unique
 @options.roles_from
 @options.output_options
 @options.reading
@@ -69,7 +68,7 @@ def uncertain(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) 
     from discreet.job import Job
     from discreet.job.parse import output_from
 
-    frame, columns = frame_and_roles(data, values)
+    frame, columns = frame_and_roles(data, {**values, "allow_unique": ()})
     data = data_file(data, description(data, values))
     written = {"format": output_format(data)} | parse.output(out, values)
     job = Job(

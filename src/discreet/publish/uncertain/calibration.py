@@ -20,7 +20,7 @@ _ONE_BLOCK, _BLOCK = 5_000, 1_024
 """Up to how many records all are compared with all; and the most records of a block where they are more."""
 _COMPANY = 4
 """How many times its largest level a class must have in records before the others may leave it."""
-_STEPS = 40
+_STEPS, _SAMPLE = 40, 128
 _CLOSE = 1e-9
 
 
@@ -108,14 +108,14 @@ def _refuse(levels: IntArray, reached: FloatArray, shape: Spread) -> NoReturn:
 
 
 def _first(points: FloatArray, levels: IntArray, shape: Spread) -> int:
-    """Return the place in the grid of the narrowest spread with which some record reaches its level, by bisection."""
-    rows = np.arange(levels.size)
+    """Return the place in the grid from which to look for a core: just below where some of a sample reach theirs."""
+    rows, everyone = np.arange(0, levels.size, -(-levels.size // _SAMPLE)), np.arange(levels.size)
     low, high = 0, GRID.size - 1
     while low < high:
         middle = (low + high) // 2
-        reached = _anonymity(points, rows, rows, np.full(rows.size, GRID[middle]), shape)
-        low, high = (low, middle) if (reached >= levels - _CLOSE).any() else (middle + 1, high)
-    return low
+        reached = _anonymity(points, rows, everyone, np.full(rows.size, GRID[middle]), shape)
+        low, high = (low, middle) if (reached >= levels[rows] - _CLOSE).any() else (middle + 1, high)
+    return max(low - 1, 0)
 
 
 def _core(points: FloatArray, levels: IntArray, spread: float, shape: Spread) -> tuple[BoolArray, FloatArray]:
@@ -134,7 +134,9 @@ def _core(points: FloatArray, levels: IntArray, spread: float, shape: Spread) ->
 def _peeled(matrix: FloatArray, levels: IntArray, core: BoolArray) -> tuple[BoolArray, FloatArray]:
     """Drop records that lack anonymity among the others of the core until none does."""
     while True:
-        reached = matrix @ core
+        reached = np.einsum(
+            "ij,j->i", matrix, core
+        )  # not by BLAS, whose threads cost more than they save here
         lacking = core & (reached < levels - _CLOSE)
         if not lacking.any():
             return core, reached
