@@ -42,6 +42,7 @@ def test_whoever_computes_the_spreads_of_the_paper_finds_everybody() -> None:
     assert likelihood_ranks(ours).same_spread_mean > 5
     assert likelihood_ranks(ours).same_spread_first < 0.5
     assert joint_matching(ours) < 0.5
+    assert joint_matching(UncertainRecords(5, spread="uniform", random_state=0).release(table())) < 0.5
 
 
 def test_ranks_agree_with_plain_python() -> None:

@@ -103,3 +103,10 @@ def test_points_out_of_reach_get_the_shares_of_the_classes() -> None:
 def test_scikit_learns_checks_pass() -> None:
     for estimator, check in estimator_checks_generator(KernelVote()):
         check(estimator)
+
+
+def test_wide_records_weigh_less() -> None:
+    known = UncertainPoints(("x",), np.array([[0.0], [1.0], [40.0]]), np.array([[0.1], [0.1], [30.0]]))
+    weights = known.weights
+    assert weights[0] == weights[1] > 10 * weights[2]
+    assert known.scale[0] == pytest.approx(0.5, rel=0.1)

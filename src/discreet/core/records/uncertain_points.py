@@ -101,6 +101,24 @@ class UncertainPoints:
             keys.append(codes.to_numpy().astype(np.float64)[:, None])
         return np.asarray(np.unique(np.hstack(keys), axis=0, return_inverse=True)[1].ravel(), np.int64)
 
+    @cached_property
+    def scale(self) -> FloatArray:
+        """The standard deviation of each column, where a record counts the more the narrower it is."""
+        precise = 1 / np.square(self.spreads)
+        center = np.average(self.centers, axis=0, weights=precise)
+        return np.sqrt(np.average(np.square(self.centers - center), axis=0, weights=precise))
+
+    @property
+    def weights(self) -> FloatArray:
+        """How much each record is worth to k-means or a mean: 1 without a spread, ½ with one as wide as the data.
+
+        It is 1/(1 + s²), where s is the spread in units of ``scale``: the inverse of the variance of the center around
+        its cluster, if clusters are as wide as the data. Without weights the widest records drag centroids away.
+        """
+        deviation = self.spreads if self.spread == "gaussian" else self.spreads / np.sqrt(12)
+        scale = np.where(self.scale > 0, self.scale, 1.0)
+        return np.asarray(1 / (1 + np.square(deviation / scale).mean(axis=1)))
+
     def log_densities(self, points: FloatArray) -> FloatArray:
         """Return the logarithm of the density of every record at every point, a row for each point."""
         total = np.zeros((len(points), len(self)))

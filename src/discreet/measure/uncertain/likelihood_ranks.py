@@ -104,10 +104,10 @@ def joint_matching(release: Release, original: Table | None = None) -> float:
         records = np.flatnonzero(classes[release.order] == number)
         if records.size > _LARGEST_CLASS:
             continue
-        candidates = release.order[records]
+        candidates = np.sort(release.order[records])  # in no order that ties could be broken by
         fits = np.maximum(_fits(published, records, points[candidates]), -1e12)
         _, chosen = linear_sum_assignment(-fits)
-        right += int((chosen == np.arange(records.size)).sum())
+        right += int((candidates[chosen] == release.order[records]).sum())
         looked_at += records.size
     return right / looked_at if looked_at else float("nan")
 
