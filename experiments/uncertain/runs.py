@@ -73,7 +73,7 @@ def _classes(sample: Sample) -> IntArray:
     if sample.within is None:
         return np.asarray(sample.target, np.int64)
     cuts = _OLD if sample.name == "abalone" else np.quantile(sample.target, [1 / 3, 2 / 3])
-    return np.searchsorted(np.asarray(cuts), sample.target)
+    return np.asarray(np.searchsorted(np.asarray(cuts), sample.target), np.int64)
 
 
 def _boxes(values: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -163,4 +163,4 @@ def _published(
 
 def _counted(values: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     inside = (values[None] >= low[:, None]) & (values[None] <= high[:, None])
-    return inside.all(axis=2).sum(axis=1).astype(np.float64)
+    return np.asarray(inside.all(axis=2).sum(axis=1), np.float64)

@@ -106,7 +106,7 @@ class UncertainPoints:
         """The standard deviation of each column, where a record counts the more the narrower it is."""
         precise = 1 / np.square(self.spreads)
         center = np.average(self.centers, axis=0, weights=precise)
-        return np.sqrt(np.average(np.square(self.centers - center), axis=0, weights=precise))
+        return np.asarray(np.sqrt(np.average(np.square(self.centers - center), axis=0, weights=precise)))
 
     @property
     def weights(self) -> FloatArray:

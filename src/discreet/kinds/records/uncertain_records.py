@@ -161,7 +161,7 @@ class UncertainKind(PseudoKind):
 
     def outcome(self, release: Release) -> dict[str, Any]:
         """Return the rows, and what compares with the original."""
-        return {"rows": release.figures.public.counts.to_dict()} | release.figures.private.to_dict()
+        return {"rows": release.figures.public.counts.to_dict(), **release.figures.private.to_dict()}
 
     def lines(self, release: Release) -> list[Line]:
         """Return the guarantee in words, the rows, the spreads and what an attack finds."""
