@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.oracles import uncertain as oracles
 
 from discreet import Table, UncertainPoints, quasi
@@ -100,9 +102,9 @@ def test_points_out_of_reach_get_the_shares_of_the_classes() -> None:
     assert far.tolist() == [[20 / 30, 10 / 30]]
 
 
-def test_scikit_learns_checks_pass() -> None:
-    for estimator, check in estimator_checks_generator(KernelVote()):
-        check(estimator)
+@parametrize_with_checks([KernelVote()])
+def test_scikit_learns_checks_pass(estimator: KernelVote, check: Any) -> None:
+    check(estimator)
 
 
 def test_wide_records_weigh_less() -> None:
