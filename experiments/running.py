@@ -13,6 +13,7 @@ from experiments.page import Page
 EXPERIMENTS = {
     "emask": "MASK and EMASK: choosing p and q, privacy, accuracy and speed of mining distorted baskets",
     "condensation": "Condensation: accuracy and covariances of pseudo-data by the privacy level, static and dynamic",
+    "uncertain": "Uncertain records: range counts, accuracy and attacks by k, beside condensation and Mondrian",
     "sketches": "Sketches: classifying and clustering random projections of texts and baskets, by k, δ and items",
     "cahd": "CAHD: finding baskets again, band matrices, and KL and time beside PermMondrian and Anatomy",
     "randomization": "Randomization: reconstructed shapes, trees, clusters and ratings from noise, linkage",

@@ -40,6 +40,7 @@ from discreet.publish import (
     PermMondrian,
     Samarati,
     SketchFamily,
+    UncertainRecords,
 )
 from discreet.report import render
 from discreet.report.folder import public_record
@@ -113,6 +114,13 @@ def test_a_public_file_does_not_look_at_the_original(method: str) -> None:
     release = TABLE_METHODS[method]().release(Table(people(), SCHEMA))
     changed = with_other_evidence(release, Table(people(33, seed=9), SCHEMA))
     assert public(changed) == public(release)
+
+
+def test_a_public_file_of_uncertain_records_does_not_look_at_the_original() -> None:
+    frames = [people(n, seed=seed).drop_columns(["zip", "disease"]) for n, seed in ((60, 0), (33, 9))]
+    first, second = (Table(frame, {"age": quasi()}) for frame in frames)
+    release = UncertainRecords(3, random_state=1).release(first)
+    assert public(with_other_evidence(release, second)) == public(release)
 
 
 BASKETS = Baskets.from_lists(

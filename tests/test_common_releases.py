@@ -33,6 +33,7 @@ from discreet.core.errors import (
 from discreet.core.registry import METHODS, RELEASING, Method, methods
 from discreet.guarantees import (
     DeltaAnonymity,
+    ExpectedAnonymity,
     Guarantee,
     Indistinguishability,
     KAnonymity,
@@ -47,6 +48,7 @@ from tests.oracles import k_variance as oracles_k_variance
 from tests.oracles import km as oracles_km
 from tests.oracles import sketches as oracles_sketches
 from tests.oracles import tables as oracles_tables
+from tests.oracles import uncertain as oracles_uncertain
 
 PLANTED = "Wilhelmina-4711"
 SECRETS = ["pill", "test"]
@@ -102,6 +104,13 @@ def numbers() -> np.ndarray:
     return np.random.default_rng(5).multivariate_normal([0, 0], [[2.0, 1.0], [1.0, 2.0]], N)
 
 
+def measures() -> Table:
+    """Return a table of numbers, with a planted identifier."""
+    values = numbers()
+    columns = {"name": [f"{PLANTED}-{one}" for one in range(N)], "x": values[:, 0], "y": values[:, 1]}
+    return Table(pa.table(columns), {"name": identifier(), "x": quasi(), "y": sensitive()})
+
+
 def records() -> Any:
     """Return sparse records, one with a planted name."""
     rng = np.random.default_rng(6)
@@ -155,6 +164,16 @@ def is_km(release: Any, k: int) -> bool:
 
 def has_levels(release: Any, k: int) -> bool:
     return int(release.evidence.sizes.min()) >= k and int(release.evidence.sizes.sum()) == N
+
+
+def has_anonymity(release: Any, k: int) -> bool:
+    values = numbers()
+    unit = [float(f"{column.std():.1e}") for column in values.T]
+    spreads = np.empty(N)
+    spreads[release.order] = release.frame["x_spread"].to_numpy() / unit[0]
+    return oracles_uncertain.keeps_levels(
+        values / unit, spreads.round(6).tolist(), [0] * N, [k] * N, "gaussian"
+    )
 
 
 def sketch_rows(release: Any) -> Counter[Any]:
@@ -286,6 +305,9 @@ CASES: dict[tuple[str, str, str], Case] = {
     ),
     ("table", "pseudo-data", "Indistinguishability"): Case(
         people, Indistinguishability, int, dict, plain, table_rows, has_levels
+    ),
+    ("table", "uncertain-records", "ExpectedAnonymity"): Case(
+        measures, ExpectedAnonymity, int, dict, plain, table_rows, has_anonymity
     ),
     ("stream", "pseudo-data", "Indistinguishability"): Case(
         numbers, Indistinguishability, int, dict, streamed, table_rows, has_levels

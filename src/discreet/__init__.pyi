@@ -15,6 +15,7 @@ from .core.hierarchy.specs import tree as tree
 from .core.records.group_statistics import GroupStatistics as GroupStatistics
 from .core.records.sketches import Sketches as Sketches
 from .core.records.sparse_rows import SparseRows as SparseRows
+from .core.records.uncertain_points import UncertainPoints as UncertainPoints
 from .core.release import Evidence as Evidence
 from .core.release import Release as Release
 from .core.schema import Column as Column

@@ -15,7 +15,6 @@ from discreet import __version__
 from discreet.cli._app import COMMANDS as PURPOSES
 from discreet.cli._app import app
 from discreet.cli._command import Command, group_of
-from discreet.cli.publish.condense import condense
 from discreet.core.registry import METHODS, RELEASING
 
 OPTIONS = [
@@ -155,7 +154,8 @@ def test_every_parameter_of_a_publisher_or_hider_can_be_set(method: str) -> None
     if spec.role not in RELEASING:
         return
     name = "hide" if spec.role == "hider" else command[spec.takes[0]]
-    found = condense if method == "condensation" else app.commands[name]
+    own = {"condensation": "condense", "uncertain": "uncertain"}
+    found = app.commands[own.get(method, name)]
     found = found.commands["condense"] if isinstance(found, click.Group) else found
     flags = {flag for option in found.params for flag in (*option.opts, *option.secondary_opts)}
     elsewhere = {"weights": "--weight", "bounds": "--columns"}

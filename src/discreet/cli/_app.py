@@ -37,6 +37,7 @@ from discreet.cli.publish.recipe import recipe
 from discreet.cli.publish.run import run
 from discreet.cli.publish.sketch import sketch
 from discreet.cli.publish.stream import stream
+from discreet.cli.publish.uncertain import uncertain
 
 _EPILOG = """\b
 Examples:
@@ -113,7 +114,7 @@ def app(debug: bool) -> None:
 
 
 COMMANDS: dict[str, tuple[click.Command, ...]] = {
-    "Protect data": (demo, init, explore, anonymize, run, condense, stream, sketch, hierarchy),
+    "Protect data": (demo, init, explore, anonymize, run, condense, uncertain, stream, sketch, hierarchy),
     "Check data and releases": (check, risk, recipe, apply),
     "Collect with noise": (choose_pq, distort, perturb, reconstruct),
     "Mine what was protected": (mine, fit, predict),

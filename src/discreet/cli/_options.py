@@ -189,10 +189,9 @@ def table_guarantees() -> list[GuaranteeSpec]:
 
 
 def table_publishers() -> list[Method]:
-    """Return the methods of `discreet anonymize` for tables; pseudo-data has a command of its own."""
-    return [
-        method for method in methods(role="publisher", takes="table") if "pseudo-data" not in method.makes
-    ]
+    """Return the methods of `discreet anonymize` for tables; those that draw rows have commands of their own."""
+    drawn = {"pseudo-data", "uncertain-records"}
+    return [method for method in methods(role="publisher", takes="table") if not drawn & set(method.makes)]
 
 
 def basket_publishers() -> list[Method]:

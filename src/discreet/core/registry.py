@@ -120,6 +120,9 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         _guarantee(
             "indistinguishability", "indistinguishability:Indistinguishability", "pseudo-data", k="-k"
         ),
+        _guarantee(
+            "expected-anonymity", "records.expected_anonymity:ExpectedAnonymity", "uncertain-records", k="-k"
+        ),
         _guarantee("k-variance", "k_variance:KVariance", "sketches"),
         _guarantee("delta-anonymity", "delta_anonymity:DeltaAnonymity", "sketches", delta="--delta"),
         _guarantee("rules-hidden", "rules_hidden:RulesHidden", "rules", rules="--rule"),
@@ -305,6 +308,15 @@ METHODS: dict[str, Method] = {
             "pseudo-data",
             "condenses records as they come, and keeps no record",
             "Indistinguishability",
+        ),
+        _publisher(
+            "uncertain",
+            "uncertain.uncertain_records:UncertainRecords",
+            "table",
+            "uncertain-records",
+            "publishes each row of numbers as a distribution wide enough that k rows explain it",
+            "ExpectedAnonymity",
+            supplied=("attacker",),
         ),
         _publisher(
             "delta-sketch",

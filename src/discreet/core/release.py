@@ -95,7 +95,8 @@ class Release:
     recipe
         How to make it again, as plain data. It is published, so it holds nothing that the data does not show.
     kind
-        The kind of data: ``"table"``, ``"grouped-table"``, ``"baskets"``, ``"pseudo-data"`` or ``"sketches"``.
+        The kind of data: ``"table"``, ``"grouped-table"``, ``"baskets"``, ``"pseudo-data"``, ``"uncertain-records"``
+        or ``"sketches"``.
     schema
         The roles of the released columns; empty where there are none.
     original

@@ -21,6 +21,7 @@ from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .local_dp import LocalDP as LocalDP
 from .per_unit import PerUnit as PerUnit
 from .privacy_degree import PrivacyDegree as PrivacyDegree
+from .records.expected_anonymity import ExpectedAnonymity as ExpectedAnonymity
 from .registry import guarantee_from_dict as guarantee_from_dict
 from .rules_hidden import RulesHidden as RulesHidden
 from .t_closeness import TCloseness as TCloseness

@@ -75,3 +75,6 @@ from .tables.risk import class_size_histogram as class_size_histogram
 from .tables.risk import risk as risk
 from .tables.singling_out import SinglingOut as SinglingOut
 from .tables.singling_out import singling_out as singling_out
+from .uncertain.likelihood_ranks import LikelihoodRanks as LikelihoodRanks
+from .uncertain.likelihood_ranks import joint_matching as joint_matching
+from .uncertain.likelihood_ranks import likelihood_ranks as likelihood_ranks

@@ -19,3 +19,5 @@ from .saved_models import model_to_dict as model_to_dict
 from .sketches.kmeans import SketchKMeans as SketchKMeans
 from .sketches.neighbors import SketchNeighbors as SketchNeighbors
 from .sketches.values import SketchReconstruction as SketchReconstruction
+from .uncertain.kernel_vote import KernelVote as KernelVote
+from .uncertain.range_counts import expected_range_counts as expected_range_counts

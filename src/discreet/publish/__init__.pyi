@@ -19,3 +19,4 @@ from .tables.microaggregation import Microaggregation as Microaggregation
 from .tables.mondrian import Mondrian as Mondrian
 from .tables.optimal_lattice import OptimalLattice as OptimalLattice
 from .tables.samarati import Samarati as Samarati
+from .uncertain.uncertain_records import UncertainRecords as UncertainRecords

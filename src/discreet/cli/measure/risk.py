@@ -95,6 +95,7 @@ def _refuse_drawn(data: Path) -> None:
 
     if is_release(data) and (kind := read_record(release_folder(data))["kind"]) in (
         "pseudo-data",
+        "uncertain-records",
         "sketches",
     ):
         raise parse.mistake(

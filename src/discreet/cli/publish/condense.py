@@ -80,13 +80,13 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -
     from discreet.job.parse import output_from
     from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 
-    frame, columns = _columns(data, values)
+    frame, columns = frame_and_roles(data, values)
     data = data_file(data, description(data, values))
     written = {"format": output_format(data)} | parse.output(out, values)
     job = Job(
         frame,
         columns,
-        Indistinguishability(_k(values)),
+        Indistinguishability(level_of(values)),
         method="condensation",
         options=parameters_of(METHODS["condensation"], values),
         **output_from(written, Path(), WRITTEN),
@@ -99,7 +99,8 @@ def condense(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -
         raise
 
 
-def _k(values: dict[str, Any]) -> int | str:
+def level_of(values: dict[str, Any]) -> int | str:
+    """Return the level of all records, or the column of each record's own."""
     k, column = values["k"], values["k_column"]
     if (k is None) == (column is None):
         raise parse.mistake(
@@ -108,7 +109,7 @@ def _k(values: dict[str, Any]) -> int | str:
     return column if k is None else int(k)
 
 
-def _columns(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
+def frame_and_roles(data: Path, values: dict[str, Any]) -> tuple[Any, dict[str, Column]]:
     """Read a file and put roles on its columns; the label and the levels need none."""
     from dataclasses import replace
 

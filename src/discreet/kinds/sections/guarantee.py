@@ -12,7 +12,8 @@ _BASES = {
     judged.Basis.VERIFIED: "Recomputed from the released data alone.",
     judged.Basis.CONSTRUCTION: "By construction: from evidence recorded while the release was made, which is not "
     "published. Whoever has the released files alone cannot recompute it: to them it is a claim.",
-    judged.Basis.ASSUMED: "Assumed: it rests on what the sentence above assumes, which nothing here can show.",
+    judged.Basis.ASSUMED: "Assumed: it rests on what nobody can check, such as trust in the parties, or what an "
+    "attacker leaves undone.",
     judged.Basis.CLAIMED: "The owner's word: it was recomputed by what is not published.",
 }
 

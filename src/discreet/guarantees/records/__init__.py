@@ -1,0 +1,1 @@
+"""Guarantees about records as probability distributions."""

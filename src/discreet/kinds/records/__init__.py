@@ -1,0 +1,1 @@
+"""Kinds of records as probability distributions."""

@@ -1,0 +1,1 @@
+"""Mining uncertain records: range counts and classification by the published distributions."""
