@@ -23,3 +23,4 @@ from .privacy_degree import PrivacyDegree as PrivacyDegree
 from .registry import guarantee_from_dict as guarantee_from_dict
 from .rules_hidden import RulesHidden as RulesHidden
 from .t_closeness import TCloseness as TCloseness
+from .tabular.cell_protection import CellProtection as CellProtection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -56,19 +56,25 @@ class AttackerSystem:
             self.high = np.full(self.cells.size, self.unbounded)
         self.small = small if self.cells.size and not table.base else 0
 
-    def too_narrow(self, width: int, percent: float) -> BoolArray:
+    def too_narrow(self, width: int, percent: float, beyond: IntArray | None = None) -> BoolArray:
         """Return for each unknown cell whether its interval [a, b] has b < (1 + percent/100) a + width, or a = b.
 
-        Tables that move many cells at once settle most of them; the rest is settled cell by cell, exactly.
+        Tables that move many cells at once settle most of them; the rest is settled cell by cell, exactly. With
+        ``beyond``, which only the owner can know, b must also reach a value of each cell's own.
         """
         narrow = np.zeros(self.cells.size, np.bool_)
         if not self.cells.size:
             return narrow
-        factor = 1 + percent / 100
+        reached = np.zeros(self.cells.size, np.int64) if beyond is None else beyond
+
+        def is_narrow(low: Any, high: Any, at: Any = slice(None)) -> Any:
+            required = np.maximum((1 + percent / 100) * low + width, reached[at])
+            return (high < required - TOLERANCE * required) | (high <= low)
+
         determined = self._determined()
-        low, high = self._spread(width, factor, determined)
-        for cell in np.flatnonzero(_is_narrow(low, high, width, factor)):
-            narrow[cell] = determined[cell] or _is_narrow(*self.interval(int(cell)), width, factor)
+        low, high = self._spread(is_narrow, determined)
+        for cell in np.flatnonzero(is_narrow(low, high)):
+            narrow[cell] = determined[cell] or is_narrow(*self.interval(int(cell)), cell)
         return narrow
 
     def interval(self, cell: int) -> tuple[int, int]:
@@ -149,7 +155,7 @@ class AttackerSystem:
                 return ~unknown
             unknown &= ~solved
 
-    def _spread(self, width: int, factor: float, settled: BoolArray) -> tuple[IntArray, IntArray]:
+    def _spread(self, is_narrow: Callable[..., Any], settled: BoolArray) -> tuple[IntArray, IntArray]:
         """Return the least and greatest values in tables that move all unsettled cells up or down at random.
 
         Two tables of which both agree with the release prove that a cell's interval is at least that wide.
@@ -158,7 +164,7 @@ class AttackerSystem:
         low = high = np.zeros(0, np.int64)
         n_open, misses = self.cells.size, 0
         for _ in range(_ROUNDS):
-            is_open = ~settled if not low.size else ~settled & _is_narrow(low, high, width, factor)
+            is_open = ~settled if not low.size else ~settled & is_narrow(low, high)
             left = int(is_open.sum())
             misses = misses + 1 if left == n_open else 0
             if low.size and (left <= _FEW or misses > _FEW):
@@ -175,8 +181,3 @@ class AttackerSystem:
         nothing = np.zeros(self.cells.size, np.int64)
         return (low, high) if low.size else (nothing, nothing)
 
-
-def _is_narrow(low: Any, high: Any, width: int, factor: float) -> Any:
-    """Return whether an interval is narrower than required, or is a single value."""
-    required = factor * low + width
-    return (high < required - TOLERANCE * required) | (high <= low)
