@@ -22,6 +22,7 @@ KINDS = {
     "sketches": "discreet.kinds.sketches:SketchKind",
     "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
     "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
+    "cells": "discreet.kinds.tabular.cells:CellsKind",
 }
 """Every kind of data: from its section of a job to the blocks of its report."""
 

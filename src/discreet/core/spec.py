@@ -16,7 +16,7 @@ run between parties, guarantees judge, and verbs are the other things that a job
 RELEASING: tuple[Role, ...] = ("publisher", "hider")
 """The roles of methods that make a release."""
 Data = Literal[
-    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "model",
+    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "sketches", "cells", "model",
 ]  # fmt: skip
 """What a method takes or makes."""
 

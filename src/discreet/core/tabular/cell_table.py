@@ -36,7 +36,9 @@ class Dimension:
             0 <= parent < node for node, parent in enumerate(self.parents) if node
         )
         if not is_tree or len(self.labels) != len(self.parents) or len(set(self.labels)) < len(self.labels):
-            raise InputError(f"The categories of column '{self.name}' are no tree with a label for each node.")
+            raise InputError(
+                f"The categories of column '{self.name}' are no tree with a label for each node."
+            )
 
     @property
     def leaves(self) -> IntArray:
@@ -85,8 +87,7 @@ class CellTable:
     def of_leaves(categories: Mapping[str, Sequence[str]], values: IntArray) -> CellTable:
         """Return the table of some counts by flat categories, with all margins."""
         flat = tuple(
-            Dimension(name, (TOTAL, *labels), (-1, *[0] * len(labels)))
-            for name, labels in categories.items()
+            Dimension(name, (TOTAL, *labels), (-1, *[0] * len(labels))) for name, labels in categories.items()
         )
         sums = with_margins(flat, np.asarray(values, np.int64))
         return CellTable(flat, sums, np.zeros(sums.shape, np.bool_))

@@ -88,11 +88,15 @@ class CellProtection(ConstructedGuarantee):
             return self.width
         return self.threshold if table.measure is None else 0
 
+    def small_in(self, table: CellTable) -> int:
+        """Return the greatest value that is suppressed as too small; 0 where the value does not decide it."""
+        return self.threshold - 1 if table.measure is None and not table.people else 0
+
     def at_risk(self, table: CellTable) -> BoolArray:
         """Return for each cell whether it is published and small, or unpublished and bounded too closely."""
         small = self.threshold - 1 if table.measure is None else 0
         risky = (table.values > 0) & (table.values <= small) & ~table.suppressed
-        system = AttackerSystem(table, 0 if table.people else small)
+        system = AttackerSystem(table, self.small_in(table))
         risky.reshape(-1)[system.cells] |= system.too_narrow(self.width_in(table), self.percent or 0.0)
         return risky
 
@@ -115,7 +119,11 @@ class CellProtection(ConstructedGuarantee):
         """Return the guarantee in one plain sentence."""
         width = f"{self.threshold:,} (in counts)" if self.width is None else f"{self.width:,}"
         more = f" and {self.percent:g}% of the least" if self.percent else ""
-        small = f"No count from 1 to {self.threshold - 1} is published, and from" if self.threshold > 1 else "From"
+        small = (
+            f"No count from 1 to {self.threshold - 1} is published, and from"
+            if self.threshold > 1
+            else "From"
+        )
         return (
             f"{small} all that is published, no unpublished cell can be bounded so closely that its least and greatest "
             f"possible values differ by less than {width}{more}."

@@ -180,4 +180,3 @@ class AttackerSystem:
                     high = table if not high.size else np.maximum(high, table)
         nothing = np.zeros(self.cells.size, np.int64)
         return (low, high) if low.size else (nothing, nothing)
-

@@ -7,13 +7,15 @@ from typing import Literal
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
-from discreet.core.errors import InternalError
+from discreet.core.errors import InfeasibleError
 from discreet.guarantees import CellProtection
 from discreet.guarantees.tabular.intervals import AttackerSystem
 from discreet.output.tabular.tabulation import Tabulation
 
-_MOST_TRIED = 150
-"""Of how many complementary cells each is tried to be published again."""
+_MOST_SINGLE = 3_000_000
+"""Up to how many cells at risk times cells of the table they are protected one after another."""
+_MOST_TRIED = 300
+"""Up to how many suppressed cells each complementary one is tried to be published again."""
 
 
 class SuppressionProblem:
@@ -44,42 +46,38 @@ class SuppressionProblem:
             np.ones(self.values.size) if cost == "cells" else np.maximum(self.values, 1).astype(np.float64)
         )
         self.relations = self.table.relations
-        self._small = guarantee.threshold - 1 if is_count and not self.table.people else 0
 
     def at_risk(self, suppressed: BoolArray) -> IntArray:
         """Return the suppressed cells that an attacker could bound too closely."""
-        system = AttackerSystem(self.table.without(suppressed), self._small)
+        system = AttackerSystem(self.table.without(suppressed), self.guarantee.small_in(self.table))
         beyond = np.where(self.upward, self.values + self.need, 0)[system.cells]
         width = self.guarantee.width_in(self.table)
         narrow = system.too_narrow(width, self.guarantee.percent or 0.0, beyond)
         return system.cells[narrow]
 
-    def is_feasible(self) -> bool:
-        """Return whether the primary cells are safe once every cell that is not empty is suppressed."""
-        return not self.primary.any() or not self.at_risk(self.is_filled).size
 
+def patched(problem: SuppressionProblem, chosen: BoolArray) -> BoolArray:
+    """Return a choice that leaves no cell at risk: the cells chosen, and those that flows of least cost pass through.
 
-def patched(problem: SuppressionProblem) -> BoolArray:
-    """Return a choice that leaves no cell at risk: the primary cells, and those that flows of least cost pass through.
-
-    Every cell at risk is moved up by what it needs, all at once where that can be; what must move along is suppressed.
-    Cells that were suppressed before cost next to nothing. What is suppressed only widens intervals, so it ends.
+    Every cell at risk is moved up by what it needs, one after another (very many all at once); what must move along is
+    suppressed. Cells that were suppressed before cost next to nothing. What is suppressed only widens intervals, so it
+    ends.
     """
-    suppressed = problem.primary.copy()
-    while (risky := problem.at_risk(suppressed)).size if suppressed.any() else False:
+    suppressed = chosen.copy()
+    while (risky := problem.at_risk(suppressed)).size:
         before = int(suppressed.sum())
-        moved = _moving(problem, suppressed, risky)
-        if moved is not None:
-            suppressed |= moved
-        else:
-            for cell in risky:
-                single = _moving(problem, suppressed, np.array([cell]))
-                suppressed |= _beside(problem, suppressed, cell) if single is None else single
+        for cells in [risky] if risky.size * suppressed.size > _MOST_SINGLE else risky[:, np.newaxis]:
+            moved = _moving(problem, suppressed, cells)
+            if moved is not None:
+                suppressed |= moved
         if int(suppressed.sum()) == before:
             for cell in risky:
                 suppressed |= _beside(problem, suppressed, cell)
         if int(suppressed.sum()) == before:
-            raise InternalError("The search for complementary cells came to no end.")
+            raise InfeasibleError(
+                "The guarantee cannot be kept even if every cell that is not empty is suppressed; take a smaller "
+                "threshold, width or percent, or more data."
+            )
     return _published_again(problem, suppressed)
 
 
@@ -94,7 +92,9 @@ def _moving(problem: SuppressionProblem, suppressed: BoolArray, risky: IntArray)
     sums = problem.relations[:, filled].astype(np.float64)
     cost = np.where(suppressed, 1e-4, problem.weights)[filled]
     down = np.where(need > 0, 0, np.minimum(problem.down[filled], most))
-    bounds = np.vstack([np.column_stack([need, np.full(filled.size, most)]), np.column_stack([0 * down, down])])
+    bounds = np.vstack(
+        [np.column_stack([need, np.full(filled.size, most)]), np.column_stack([0 * down, down])]
+    )
     solved = linprog(
         np.concatenate([cost, cost]),
         A_eq=sp.hstack([sums, -sums]),
@@ -125,7 +125,7 @@ def _beside(problem: SuppressionProblem, suppressed: BoolArray, cell: int) -> Bo
 def _published_again(problem: SuppressionProblem, suppressed: BoolArray) -> BoolArray:
     """Publish complementary cells again that nothing needs, the costliest first; of many cells none is tried."""
     extra = np.flatnonzero(suppressed & ~problem.primary)
-    if extra.size > _MOST_TRIED:
+    if suppressed.sum() > _MOST_TRIED:
         return suppressed
     for cell in extra[np.argsort(-problem.weights[extra], kind="stable")]:
         suppressed[cell] = False

@@ -9,72 +9,45 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.output.hiding.solver import Program, solve
-from discreet.output.tabular.complements import SuppressionProblem
-
-_MOST_CUTS = 40
-"""How many cuts are added at a time."""
-_FAR = 1e3
+from discreet.output.tabular.complements import SuppressionProblem, patched
 
 
-def least_suppressed(
-    problem: SuppressionProblem, start: BoolArray, time_limit: float
-) -> tuple[BoolArray, float]:
-    """Return the choice of least cost, and a lower bound of the cost; after the time limit the start and its bound.
+def least_suppressed(problem: SuppressionProblem, time_limit: float) -> tuple[BoolArray, float]:
+    """Return the choice of least cost, and a lower bound of the cost; after the time limit, a choice by flows instead.
 
     Every choice that leaves a cell at risk violates a cut that all safe choices keep: either the dual of the program
     that moves the cell as far as it goes or, where that does not see whole numbers and the rule, the statement that the
-    cell needs one more. So the first choice without cells at risk is the best.
+    cell needs one more. So the first choice without cells at risk is the best. Where time runs out, the choice at hand
+    is mended by flows, and the bound is the last that was proved.
     """
-    program, free = _program(problem, whole=True)
-    ends, bound = time.monotonic() + time_limit, 0.0
-    while (left := ends - time.monotonic()) > 0:
-        solution = solve(program, time_limit=left)
+    program, free = _program(problem)
+    ends, bound, chosen = time.monotonic() + time_limit, 0.0, problem.primary.copy()
+    while chosen.any() and (risky := problem.at_risk(chosen)).size:
+        level = chosen.astype(np.float64)
+        for cell in risky:
+            if time.monotonic() > ends:
+                return patched(problem, chosen), bound
+            if not _add_cut(problem, program, free, int(cell), level):
+                _require_more(program, free, int(cell), chosen)
+        solution = solve(program, time_limit=max(ends - time.monotonic(), 0.1))
+        bound = max(bound, min(solution.bound, solution.value))
         if solution.x is None or not solution.optimal:
-            break
-        bound = solution.value
+            return patched(problem, chosen), bound
         chosen = problem.primary.copy()
         chosen[free] = solution.x > 0.5
-        risky = problem.at_risk(chosen) if chosen.any() else np.zeros(0, np.int64)
-        if not risky.size:
-            return chosen, bound
-        for cell in risky[:_MOST_CUTS]:
-            if not _add_cut(problem, program, free, int(cell), chosen.astype(np.float64)):
-                _require_more(program, free, int(cell), chosen)
-    return start, bound
+    return chosen, bound
 
 
-def lower_bound(problem: SuppressionProblem, time_limit: float) -> float:
-    """Return a cost that no choice falls below: the program of the cuts that primary cells call for, relaxed."""
-    program, free = _program(problem, whole=False)
-    level, bound, ends = problem.primary.astype(np.float64), 0.0, time.monotonic() + time_limit
-    cells = np.flatnonzero(problem.primary)
-    while cells.size:
-        added = []
-        for cell in cells:
-            if time.monotonic() > ends:
-                break
-            if _add_cut(problem, program, free, int(cell), level):
-                added.append(int(cell))
-        if not added:
-            return bound
-        solution = solve(program)
-        if solution.x is None:
-            return bound
-        bound, cells = max(bound, solution.value), np.array(added)
-        level[free] = solution.x
-        if time.monotonic() > ends:
-            return bound
-    return bound
-
-
-def _program(problem: SuppressionProblem, *, whole: bool) -> tuple[Program, IntArray]:
+def _program(problem: SuppressionProblem) -> tuple[Program, IntArray]:
     """Return the program without cuts: a variable for each cell that may be suppressed and need not be."""
     free = np.flatnonzero(problem.is_filled & ~problem.primary)
-    return Program(problem.weights[free], np.ones(free.size), np.full(free.size, float(whole))), free
+    return Program(problem.weights[free], np.ones(free.size), np.ones(free.size)), free
 
 
-def _add_cut(problem: SuppressionProblem, program: Program, free: IntArray, cell: int, level: FloatArray) -> bool:
-    """Add the cut that a cell calls for if cells are suppressed to a level from 0 to 1; return whether it is violated.
+def _add_cut(
+    problem: SuppressionProblem, program: Program, free: IntArray, cell: int, level: FloatArray
+) -> bool:
+    """Add the cut that a cell at risk calls for; return whether the suppressed cells, of level 1, violate it.
 
     By duality, for any prices of the sums, a suppressed cell moves no further than the sum, over the suppressed cells,
     of their own capacity times their reduced cost. Coefficients beyond the need are cut to it, since cells are
@@ -91,14 +64,12 @@ def _add_cut(problem: SuppressionProblem, program: Program, free: IntArray, cell
     base = float(terms[problem.primary].sum()) - (terms[cell] if problem.primary[cell] else 0.0)
     at = np.flatnonzero(terms[free])
     at = at[free[at] != cell]
-    if problem.primary[cell]:
-        if base + float(terms[free[at]] @ level[free[at]]) >= need - 1e-6:
-            return False
-        program.add(at, terms[free[at]], low=need - base)
-        return True
-    if base + float(terms[free[at]] @ level[free[at]]) >= need * level[cell] - 1e-6:
+    if base + float(terms[free[at]] @ level[free[at]]) >= need - 1e-6:
         return False
-    program.add([*at, np.searchsorted(free, cell)], [*terms[free[at]], -need], low=-base)
+    if problem.primary[cell]:
+        program.add(at, terms[free[at]], low=need - base)
+    else:
+        program.add([*at, np.searchsorted(free, cell)], [*terms[free[at]], -need], low=-base)
     return True
 
 
@@ -106,7 +77,7 @@ def _reach(problem: SuppressionProblem, cell: int, level: FloatArray, sign: floa
     """Return what each cell, if suppressed, adds to how far a cell can move up (1) or down (-1)."""
     from scipy.optimize import linprog
 
-    most = _FAR * float(problem.need[cell])
+    most = float(problem.need[cell])
     part = np.flatnonzero((level > 1e-9) | (np.arange(level.size) == cell))
     down = np.minimum(problem.down, most)
     sums = problem.relations[:, part]

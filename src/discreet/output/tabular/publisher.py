@@ -33,13 +33,17 @@ class TabularPublisher(ABC):
     @property
     def guarantee(self) -> CellProtection:
         """What the release keeps."""
-        return self.threshold if isinstance(self.threshold, CellProtection) else CellProtection(self.threshold)
+        return (
+            self.threshold if isinstance(self.threshold, CellProtection) else CellProtection(self.threshold)
+        )
 
     def release(self, tabulation: Tabulation) -> Release:
         """Return the table as it may be published; the true one stays private."""
         check_parameters(self)
         if not isinstance(tabulation, Tabulation):
-            raise ParameterError(f"{type(self).__name__} publishes a Tabulation; Tabulation.of(table) makes one.")
+            raise ParameterError(
+                f"{type(self).__name__} publishes a Tabulation; Tabulation.of(table) makes one."
+            )
         published, details = self._publish(tabulation, self.guarantee)
         if self.guarantee.at_risk(published).any():
             raise InfeasibleError(

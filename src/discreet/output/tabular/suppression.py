@@ -5,20 +5,14 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from discreet.core.boundary import public
-from discreet.core.errors import InfeasibleError
 from discreet.core.params import NONE, POSITIVE, Constraints, FloatIn, OneOf
 from discreet.core.tabular.cell_table import CellTable
 from discreet.guarantees import CellProtection
-from discreet.output.tabular.complements import SuppressionProblem, patched
-from discreet.output.tabular.cutting import least_suppressed, lower_bound
+from discreet.output.tabular.complements import SuppressionProblem
+from discreet.output.tabular.cutting import least_suppressed
 from discreet.output.tabular.publisher import TabularPublisher
 from discreet.output.tabular.tabulation import Tabulation
-
-_MOST_EXACT = 120
-"""How many cells there may be to choose from for the search for the best choice to be the usual one."""
 
 
 class _Dominance:
@@ -29,7 +23,9 @@ class _Dominance:
         if not isinstance(value, list | tuple) or len(value) != 2:
             return False
         n, k = value
-        return isinstance(n, int) and not isinstance(n, bool) and n >= 1 and FloatIn(0, 100, "neither").admits(k)
+        return (
+            isinstance(n, int) and not isinstance(n, bool) and n >= 1 and FloatIn(0, 100, "neither").admits(k)
+        )
 
     def __str__(self) -> str:
         return "a pair of an int from 1 and a number in (0, 100)"
@@ -45,10 +41,10 @@ class CellSuppression(TabularPublisher):
     many that every suppressed cell keeps the guarantee's interval, and as few, or of as little value, as the search
     finds. Empty cells are always published. Files do not say which cells are primary.
 
-    Small tables are searched exactly: an integer program takes the cells, and every cell that could be bounded too
-    closely adds a condition to it, until there is none (Fischetti & Salazar). Larger tables are protected by flows of
-    least cost through the cells at risk, all at once, again until none is left. Either way the table is judged exactly,
-    and the owner's record has a bound below which no choice can be.
+    An integer program takes the cells, and every cell that could be bounded too closely adds a condition to it, until
+    there is none: then the cost is the least there is. Where that takes longer than the time limit, flows of least cost
+    through the cells that are still at risk are suppressed instead, again until none is left. Either way the table is
+    judged exactly, and the owner's record has a bound below which the cost of no choice can be.
 
     Parameters
     ----------
@@ -61,10 +57,8 @@ class CellSuppression(TabularPublisher):
         percent are not published.
     cost
         What is to be least: the suppressed ``"value"``, or the number of suppressed ``"cells"``.
-    search
-        ``"exact"`` for the least cost, ``"heuristic"`` for large tables; None decides by the size.
     time_limit
-        After how many seconds an exact search ends with the heuristic's result, or the bound is no longer improved.
+        After how many seconds the search for the least cost ends, and what is left at risk is protected by flows.
 
     Examples
     --------
@@ -88,7 +82,6 @@ class CellSuppression(TabularPublisher):
     dominance: tuple[int, float] | None = None
     p_percent: float | None = None
     cost: Literal["value", "cells"] = "value"
-    search: Literal["exact", "heuristic"] | None = None
     time_limit: float = 20.0
 
     constraints: ClassVar[Constraints] = {
@@ -96,7 +89,6 @@ class CellSuppression(TabularPublisher):
         "dominance": (NONE, _Dominance()),
         "p_percent": (NONE, FloatIn(0, 100, "neither")),
         "cost": OneOf(("value", "cells")),
-        "search": OneOf((None, "exact", "heuristic")),
         "time_limit": POSITIVE,
     }
 
@@ -115,17 +107,7 @@ class CellSuppression(TabularPublisher):
         table = tabulation.table
         primary = tabulation.primary(guarantee.threshold, self.dominance, self.p_percent)
         problem = SuppressionProblem(tabulation, primary.reshape(-1), guarantee, self.cost)
-        if not problem.is_feasible():
-            raise InfeasibleError(
-                "The guarantee cannot be kept even if every cell that is not empty is suppressed; take a smaller "
-                "threshold, width or percent, or more data."
-            )
-        suppressed, bound = patched(problem), None
-        is_small = np.count_nonzero(problem.is_filled & ~problem.primary) <= _MOST_EXACT
-        if self.search == "exact" or (self.search is None and is_small):
-            suppressed, bound = least_suppressed(problem, suppressed, self.time_limit)
-        else:
-            bound = lower_bound(problem, self.time_limit / 2)
+        suppressed, bound = least_suppressed(problem, self.time_limit)
         details = {
             "primary": int(primary.sum()),
             "complementary": int(suppressed.sum() - primary.sum()),

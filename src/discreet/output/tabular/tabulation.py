@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
@@ -85,7 +84,9 @@ class Tabulation:
         names = table.schema.quasi
         nodes, dimensions = zip(*(_dimension(table, name) for name in names), strict=True)
         if np.prod([float(len(item.labels)) for item in dimensions]) > MOST_CELLS:
-            raise InputError(f"The table would have more than {MOST_CELLS:,} cells; take fewer or coarser columns.")
+            raise InputError(
+                f"The table would have more than {MOST_CELLS:,} cells; take fewer or coarser columns."
+            )
         counts = table.tuples.counts
         amounts, decimals = np.ones(counts.size, np.int64), 0
         is_there = np.ones(counts.size, np.bool_)
@@ -93,8 +94,14 @@ class Tabulation:
             amounts, decimals, is_there = _amounts(table, value)
             nodes, counts, amounts = [node[is_there] for node in nodes], counts[is_there], amounts[is_there]
         if float(amounts.astype(np.float64) @ counts) >= LARGEST:
-            raise InputError(f"Column '{value}' sums to more than can be judged exactly; round it to larger units.")
-        whose = None if table.schema.person is None else table.codes(table.schema.person)[is_there].astype(np.int64)
+            raise InputError(
+                f"Column '{value}' sums to more than can be judged exactly; round it to larger units."
+            )
+        whose = (
+            None
+            if table.schema.person is None
+            else table.codes(table.schema.person)[is_there].astype(np.int64)
+        )
         shape = tuple(len(item.labels) for item in dimensions)
         leaves = np.zeros(shape, np.int64)
         np.add.at(leaves, tuple(nodes), amounts * counts)
@@ -117,7 +124,9 @@ class Tabulation:
         if table.measure is not None or table.n_suppressed or table.base:
             raise InputError("A ready table must hold counts, none of them suppressed or rounded.")
         if table.wrong_sums:
-            raise InputError(f"The margins do not add up: {table.wrong_sums} of them are not the sums of their cells.")
+            raise InputError(
+                f"The margins do not add up: {table.wrong_sums} of them are not the sums of their cells."
+            )
         filled = np.flatnonzero(table.values.reshape(-1))
         return cls(table, filled, np.ones(filled.size, np.int64), table.values.reshape(-1)[filled])
 
@@ -181,7 +190,9 @@ def _dimension(table: Table, name: str) -> tuple[IntArray, Dimension]:
                 parents.append(seen[path[: depth - 1]])
                 labels.append(_free(path[depth - 1], set(labels)))
         leaves.append(seen[path])
-    return np.array(leaves, np.int64)[np.searchsorted(present, codes)], Dimension(name, tuple(labels), tuple(parents))
+    return np.array(leaves, np.int64)[np.searchsorted(present, codes)], Dimension(
+        name, tuple(labels), tuple(parents)
+    )
 
 
 def _path(book: Codebook, code: int) -> list[str]:
@@ -208,10 +219,14 @@ def _amounts(table: Table, name: str) -> tuple[IntArray, int, BoolArray]:
         raise SchemaError(f"Column '{name}' is no column of numbers, so it cannot be summed.")
     numbers = as_line(book.values)
     if (numbers < 0).any():
-        raise InputError(f"Column '{name}' holds negative values; only what is zero or more can be summed here.")
+        raise InputError(
+            f"Column '{name}' holds negative values; only what is zero or more can be summed here."
+        )
     if numbers.size and numbers.max() * 10**MOST_DECIMALS >= 2**62:
         raise InputError(f"Column '{name}' holds values that are too large; round them to larger units.")
-    decimals = next((count for count in range(MOST_DECIMALS) if _is_whole(numbers * 10.0**count)), MOST_DECIMALS)
+    decimals = next(
+        (count for count in range(MOST_DECIMALS) if _is_whole(numbers * 10.0**count)), MOST_DECIMALS
+    )
     units = np.concatenate([[0], np.rint(numbers * 10.0**decimals).astype(np.int64)])
     codes = table.codes(name)
     if not codes.any():
