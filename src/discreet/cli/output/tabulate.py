@@ -17,7 +17,7 @@ from discreet.core.registry import GUARANTEES, METHODS, methods
 _EPILOG = """\b
 Examples:
   discreet tabulate patients.csv --by region,sex --threshold 5 --out release
-  discreet tabulate visits.csv --by region,sex --person patient --hierarchy region=regions.csv --threshold 5 --out release
+  discreet tabulate visits.csv --by region,sex --person patient --hierarchy region=tree.csv --threshold 5 --out release
   discreet tabulate firms.csv --by region,branch --value turnover --p-percent 10 --threshold 3 --out release
   discreet tabulate patients.csv --by region,sex --threshold 4 --method controlled-rounding --base 5 --out release
   discreet tabulate counts.csv --by region,sex --value count --total Total --threshold 5 --out release"""
@@ -28,8 +28,8 @@ _METHODS = ("cell-suppression", "controlled-rounding")
     short_help="Publish a table of counts or sums.",
     epilog=_EPILOG,
     essentials=(
-        "--by", "--value", "--person", "--hierarchy", "--total", "--threshold", "--width", "--percent", "--dominance",
-        "--p-percent", "--method", "--base", "--cost", "--out", "--overwrite",
+        "--by", "--value", "--person", "--hierarchy", "--threshold", "--width", "--percent", "--dominance",
+        "--p-percent", "--method", "--out", "--overwrite",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)

@@ -1,4 +1,4 @@
-"""What an attacker can work out about the unpublished cells of a table: every whole table that agrees with all of it."""
+"""What an attacker can work out about the unpublished cells of a table: all whole tables that agree with it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class AttackerSystem:
         return int(ends[0]), int(ends[1])
 
     def _agreeing(self, cost: FloatArray) -> Iterator[IntArray]:
-        """Iterate over tables of least cost: one, or where none of its cells is small, one for each cell that may be."""
+        """Iterate over tables of least cost: one, or where none of its cells is small, one per cell that may be."""
         table = self.extreme(cost)
         if table is None:
             return
@@ -110,11 +110,9 @@ class AttackerSystem:
         The corners of two-dimensional tables are whole; where the linear program ends at another point, an integer
         program decides. Whatever the solver returns is verified in integer arithmetic.
         """
-        from scipy.optimize import linprog
-
         high = self.high if high is None else high
         bounds = np.column_stack([self.low, high])
-        solved = linprog(cost, A_eq=self.sums, b_eq=self.totals, bounds=bounds, method="highs")
+        solved = linear_program(cost, self.sums, self.totals, bounds)
         if solved.status == _INFEASIBLE:
             return None
         if solved.x is not None and self._agrees(table := np.rint(solved.x).astype(np.int64), high):
@@ -180,3 +178,11 @@ class AttackerSystem:
                     high = table if not high.size else np.maximum(high, table)
         nothing = np.zeros(self.cells.size, np.int64)
         return (low, high) if low.size else (nothing, nothing)
+
+
+def linear_program(cost: Any, sums: Any, totals: Any, bounds: Any) -> Any:
+    """Return what HiGHS makes of the least cost with sums of given totals within bounds."""
+    from scipy import optimize
+
+    solver: Any = optimize
+    return solver.linprog(cost, A_eq=sums, b_eq=totals, bounds=bounds, method="highs")

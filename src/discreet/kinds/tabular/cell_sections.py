@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.tabular.cell_table import CellTable
@@ -33,7 +35,7 @@ def cell_summary(release: Release, *, internal: bool) -> Tiles:
 
 
 def published_cells(table: CellTable) -> Section:
-    """Return the table as it is published: the last column across where there are two or more, else a row for a cell."""
+    """Return the table as it is published: the last column across where there are several, else a row per cell."""
     cells = [(*labels, text or "suppressed") for *labels, text in table.texts()]
     last = table.dimensions[-1]
     names = [dimension.name for dimension in table.dimensions]
@@ -58,7 +60,7 @@ def published_cells(table: CellTable) -> Section:
 
 
 def attacker_intervals(release: Release) -> Section | None:
-    """Return what can be worked out of each unpublished cell, for the first few of them; None where all are published."""
+    """Return what can be worked out of the first few unpublished cells; None where all are published."""
     table: CellTable = release.data
     system = AttackerSystem(table, release.guarantee.small_in(table))  # type: ignore[attr-defined]
     if not system.cells.size:
@@ -88,7 +90,7 @@ def contributors(release: Release) -> Section:
             f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}",
             f"{((counted >= low) & (counted < high)).sum():,}",
         )
-        for low, high in zip(ends, ends[1:], strict=False)
+        for low, high in pairwise(ends)
     ]
     rows.append((f"{ends[-1]:,} or more", f"{(counted >= ends[-1]).sum():,}"))
     return Section(

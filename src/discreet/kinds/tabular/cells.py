@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discreet.core.boundary import reads
+from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import Guarantee
@@ -39,6 +39,7 @@ _NAME = "cells"
 _KEYS = ("by", "value", "person", "hierarchy", "total")
 
 
+@public
 @dataclass(frozen=True)
 class CellsSection:
     """What a job says of a table of cells.
@@ -209,16 +210,14 @@ class CellsKind(Kind):
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about sums, other tables, and rows without a value."""
-        del public
+        del public, private
         table: CellTable = release.data
         if table.measure is not None or table.people:
             yield Caution(
                 "rule-not-shown",
-                "Which cells few contributors make up or dominate follows from their own rows, which are not published: "
+                "Which cells few contributors make up or dominate follows from rows that are not published: "
                 "whoever has the table alone can judge the suppressed cells, not that all cells of few are among them.",
             )
-        if table.n_suppressed == 1 and private is not None:
-            yield Caution("one-suppressed", "Only one cell is suppressed.", public=False)
         if "missing_values" in release.evidence.details:
             yield Caution(
                 "missing-values",

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
 from discreet.guarantees import CellProtection
-from discreet.guarantees.tabular.intervals import AttackerSystem
+from discreet.guarantees.tabular.intervals import AttackerSystem, linear_program
 from discreet.output.tabular.tabulation import Tabulation
 
 _MOST_SINGLE = 3_000_000
@@ -84,7 +84,6 @@ def patched(problem: SuppressionProblem, chosen: BoolArray) -> BoolArray:
 def _moving(problem: SuppressionProblem, suppressed: BoolArray, risky: IntArray) -> BoolArray | None:
     """Return the cells that move in a flow of least cost that moves the cells at risk up; None where there is none."""
     import scipy.sparse as sp
-    from scipy.optimize import linprog
 
     filled = np.flatnonzero(problem.is_filled)
     need, most = np.zeros(filled.size), float(problem.need[risky].sum()) * 4 + 1
@@ -95,13 +94,8 @@ def _moving(problem: SuppressionProblem, suppressed: BoolArray, risky: IntArray)
     bounds = np.vstack(
         [np.column_stack([need, np.full(filled.size, most)]), np.column_stack([0 * down, down])]
     )
-    solved = linprog(
-        np.concatenate([cost, cost]),
-        A_eq=sp.hstack([sums, -sums]),
-        b_eq=np.zeros(sums.shape[0]),
-        bounds=bounds,
-        method="highs",
-    )
+    both, twice = sp.hstack([sums, -sums]), np.concatenate([cost, cost])
+    solved = linear_program(twice, both, np.zeros(sums.shape[0]), bounds)
     if solved.x is None:
         return None
     net = np.abs(solved.x[: filled.size] - solved.x[filled.size :])

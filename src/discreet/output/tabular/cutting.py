@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
+from discreet.guarantees.tabular.intervals import linear_program
 from discreet.output.hiding.solver import Program, solve
 from discreet.output.tabular.complements import SuppressionProblem, patched
 
@@ -75,8 +76,6 @@ def _add_cut(
 
 def _reach(problem: SuppressionProblem, cell: int, level: FloatArray, sign: float) -> FloatArray:
     """Return what each cell, if suppressed, adds to how far a cell can move up (1) or down (-1)."""
-    from scipy.optimize import linprog
-
     most = float(problem.need[cell])
     part = np.flatnonzero((level > 1e-9) | (np.arange(level.size) == cell))
     down = np.minimum(problem.down, most)
@@ -84,7 +83,7 @@ def _reach(problem: SuppressionProblem, cell: int, level: FloatArray, sign: floa
     used = np.flatnonzero(np.diff(sums.indptr))
     cost = np.where(part == cell, -sign, 0.0)
     bounds = np.column_stack([-down[part] * level[part], np.full(part.size, most) * level[part]])
-    solved = linprog(cost, A_eq=sums[used], b_eq=np.zeros(used.size), bounds=bounds, method="highs")
+    solved = linear_program(cost, sums[used], np.zeros(used.size), bounds)
     if solved.x is None:
         return np.full(level.size, math.inf)
     prices = np.zeros(problem.relations.shape[0])

@@ -82,7 +82,7 @@ def _rounded(table: CellTable, base: int, time_limit: float) -> Any:
     values = table.values.reshape(-1)
     lower, rest = values // base, values % base
     free = np.flatnonzero(rest)
-    program = Program(base - 2.0 * rest[free], np.ones(free.size), np.ones(free.size))
+    program = Program((base - 2 * rest[free]).astype(np.float64), np.ones(free.size), np.ones(free.size))
     sums = table.relations[:, free].tocsr()
     totals = -(table.relations @ lower)
     for row in range(sums.shape[0]):
