@@ -54,7 +54,7 @@ def is_safe(table: CellTable, threshold: int, width: int, tables: Any) -> bool:
 
 
 def least_cost(true: CellTable, threshold: int, most: int) -> float:
-    """Return the least suppressed value over all choices of cells beside the small ones; infinite where none is safe."""
+    """Return the least suppressed value over all choices of cells beside the small ones."""
     primary = (true.values > 0) & (true.values < threshold)
     free = np.flatnonzero(((true.values > 0) & ~primary).reshape(-1))
     n_inner = int(np.prod([len(item.leaves) for item in true.dimensions]))
