@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,13 +41,14 @@ class Denials:
 
 def auditor_named(name: str, n_queries: int) -> Any:
     """Return an auditor; the private one has a budget for half of the queries."""
-    return {
+    makers: dict[str, Callable[[], Any]] = {
         "sum": lambda: SumAuditor(low=0),
         "extrema": lambda: ExtremaAuditor(low=0),
         "boolean": lambda: BooleanAuditor("age"),
         "interval": lambda: IntervalAuditor(low=0, high=100, width=20),
         "private": lambda: PrivateAnswers(_BUDGET, 0, 100, per_question=2 * _BUDGET / n_queries),
-    }[name]()
+    }
+    return makers[name]()
 
 
 def records(n: int, seed: int) -> pa.Table:

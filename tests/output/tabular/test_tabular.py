@@ -27,7 +27,10 @@ small_counts = st.lists(st.lists(st.integers(0, 6), min_size=2, max_size=2), min
 
 
 @settings(max_examples=25, deadline=None)
-@given(counts=small_counts, bits=st.integers(0, 2**12 - 1))
+@given(
+    counts=st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2), min_size=2, max_size=3),
+    bits=st.integers(0, 2**12 - 1),
+)
 def test_intervals_are_those_of_all_tables_that_agree(counts: list[list[int]], bits: int) -> None:
     true = flat(counts)
     chosen = np.array([bool(bits >> place & 1) for place in range(true.n_cells)]).reshape(true.values.shape)
@@ -35,7 +38,7 @@ def test_intervals_are_those_of_all_tables_that_agree(counts: list[list[int]], b
     chosen[0] = False  # with a published margin the cells are bounded, so that they can be enumerated
     table = true.without(chosen)
     small = 2 if (true.values[chosen] <= 2).any() else 0
-    tables = consistent_tables(table, small, 20)
+    tables = consistent_tables(table, small, 9)
     system = AttackerSystem(table, small)
     for place, cell in enumerate(system.cells):
         assert system.interval(place) == (tables[:, cell].min(), tables[:, cell].max())
@@ -46,10 +49,10 @@ def test_intervals_are_those_of_all_tables_that_agree(counts: list[list[int]], b
 @pytest.mark.parametrize("seed", range(3))
 def test_three_dimensions_are_judged_in_whole_numbers(seed: int) -> None:
     true = CellTable.of_leaves(
-        {name: ["x", "y"] for name in "abc"}, generator(seed).integers(1, 4, (2, 2, 2))
+        {name: ["x", "y"] for name in "abc"}, generator(seed).integers(1, 3, (2, 2, 2))
     )
     table = true.without(np.all(np.indices(true.values.shape) > 0, axis=0))
-    tables = consistent_tables(table, 0, 8)
+    tables = consistent_tables(table, 0, 3)
     system = AttackerSystem(table)
     for place, cell in enumerate(system.cells):
         assert system.interval(place) == (tables[:, cell].min(), tables[:, cell].max())
@@ -152,7 +155,7 @@ def test_hierarchies_make_margins() -> None:
     assert counts.table.additive
 
 
-def test_a_category_may_be_called_as_the_total() -> None:
+def test_a_category_may_be_called_as_the_total_or_as_null() -> None:
     counts = Tabulation.of(table_of([("Total",), ("(missing)",), (None,)], region=quasi()))
     labels = counts.table.dimensions[0].labels
     assert len(set(labels)) == 4
@@ -172,6 +175,7 @@ def test_what_cannot_be_protected_is_refused() -> None:
 
 
 def test_bad_input_is_refused_without_values() -> None:
+    roles = {"region": quasi(), "income": sensitive()}
     true = flat([[3, 4], [5, 6]])
     off = true.values.copy()
     off[0, 0] += 1
@@ -182,7 +186,9 @@ def test_bad_input_is_refused_without_values() -> None:
     with pytest.raises(InputError, match="negative values"):
         Tabulation.of(table_of([("n", -91.0)], region=quasi(), income=sensitive()), "income")
     with pytest.raises(InputError, match="no number"):
-        Tabulation.of(table_of([("n", None)], region=quasi(), income=sensitive()), "income")
+        Tabulation.of(
+            Table(pa.table({"region": ["n"], "income": pa.array([None], pa.int64())}), roles), "income"
+        )
     with pytest.raises(ParameterError, match="publishes a Tabulation"):
         CellSuppression(5).release(true)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="about a table of cells"):

@@ -115,7 +115,8 @@ class AttackerSystem:
         solved = linear_program(cost, self.sums, self.totals, bounds)
         if solved.status == _INFEASIBLE:
             return None
-        if solved.x is not None and self._agrees(table := np.rint(solved.x).astype(np.int64), high):
+        table: IntArray = np.rint(self.low if solved.x is None else solved.x).astype(np.int64)
+        if solved.x is not None and self._agrees(table, high):
             return table
         return self._whole_extreme(cost, high)
 
@@ -126,12 +127,13 @@ class AttackerSystem:
             cost,
             constraints=LinearConstraint(self.sums, self.totals, self.totals),
             bounds=Bounds(self.low, high),
-            integrality=np.ones(self.cells.size),
+            integrality=np.ones(self.cells.size, np.int64),
             options={"mip_rel_gap": 0.0},
         )
         if solved.status == _INFEASIBLE:
             return None
-        if solved.x is None or not self._agrees(table := np.rint(solved.x).astype(np.int64), high):
+        table: IntArray = np.rint(self.low if solved.x is None else solved.x).astype(np.int64)
+        if solved.x is None or not self._agrees(table, high):
             raise InternalError("The solver returned no table that adds up.")
         return table
 

@@ -108,7 +108,7 @@ class CellSuppression(TabularPublisher):
         primary = tabulation.primary(guarantee.threshold, self.dominance, self.p_percent)
         problem = SuppressionProblem(tabulation, primary.reshape(-1), guarantee, self.cost)
         suppressed, bound = least_suppressed(problem, self.time_limit)
-        details = {
+        details: dict[str, object] = {
             "primary": int(primary.sum()),
             "complementary": int(suppressed.sum() - primary.sum()),
             "cost": float(problem.weights @ (suppressed & ~problem.primary)),

@@ -92,7 +92,11 @@ class Tabulation:
         is_there = np.ones(counts.size, np.bool_)
         if value is not None:
             amounts, decimals, is_there = _amounts(table, value)
-            nodes, counts, amounts = [node[is_there] for node in nodes], counts[is_there], amounts[is_there]
+            nodes, counts, amounts = (
+                tuple(node[is_there] for node in nodes),
+                counts[is_there],
+                amounts[is_there],
+            )
         if float(amounts.astype(np.float64) @ counts) >= LARGEST:
             raise InputError(
                 f"Column '{value}' sums to more than can be judged exactly; round it to larger units."
@@ -182,14 +186,15 @@ def _dimension(table: Table, name: str) -> tuple[IntArray, Dimension]:
     present = np.unique(codes)
     paths = [tuple(_path(book, int(code))) for code in present]
     labels, parents, leaves = [_free(TOTAL, {path[-1] for path in paths})], [-1], []
-    seen: dict[tuple[str, ...], int] = {(): 0}
+    groups: dict[tuple[str, ...], int] = {(): 0}
     for path in paths:
+        # Two values may have one label, such as null and the text that stands for it, so only groups are shared.
         for depth in range(1, len(path) + 1):
-            if path[:depth] not in seen:
-                seen[path[:depth]] = len(labels)
-                parents.append(seen[path[: depth - 1]])
+            if path[:depth] not in groups or depth == len(path):
+                parents.append(groups[path[: depth - 1]])
+                groups[path[:depth]] = len(labels)
                 labels.append(_free(path[depth - 1], set(labels)))
-        leaves.append(seen[path])
+        leaves.append(len(labels) - 1)
     return np.array(leaves, np.int64)[np.searchsorted(present, codes)], Dimension(
         name, tuple(labels), tuple(parents)
     )
