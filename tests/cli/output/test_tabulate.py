@@ -79,8 +79,8 @@ def test_a_ready_table_is_protected_and_its_margins_must_add_up(invoke, tmp_path
         (("--by", "nowhere", "--threshold", "3"), "does not have"),
         (("--by", "who", "--value", "region", "--p-percent", "9"), "no column of numbers"),
         (("--by", "region", "--value", "income", "--dominance", "x", "--threshold", "3"), "--dominance takes"),
-        (("--by", "region", "--value", "income", "--method", "controlled-rounding", "--threshold", "3", "--width", "9"), "counts"),
-        (("--by", "region", "--threshold", "500"), "cannot be kept"),
+        (("--by", "sex", "--value", "income", "--method", "controlled-rounding", "--width", "9", "--threshold", "3"), "sums"),
+        (("--by", "region", "--threshold", "500"), "would be suppressed"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_and_nothing_is_written(

@@ -60,7 +60,7 @@ def test_three_dimensions_are_judged_in_whole_numbers(seed: int) -> None:
 
 @pytest.mark.parametrize(
     "counts",
-    [[[1, 5, 4]], [[2, 4], [5, 3]], [[1, 4], [4, 6]], [[0, 2], [3, 5]], [[4, 4], [4, 4]], [[1, 1], [1, 1]]],
+    [[[1, 5, 4]], [[2, 4], [5, 3]], [[1, 4], [4, 6]], [[0, 2], [3, 5]], [[4, 4], [4, 4]], [[1, 1], [1, 6]]],
 )
 def test_the_cost_is_the_least_of_all_choices(counts: list[list[int]]) -> None:
     true = flat(counts)
