@@ -79,7 +79,10 @@ def test_a_ready_table_is_protected_and_its_margins_must_add_up(invoke, tmp_path
         (("--by", "nowhere", "--threshold", "3"), "does not have"),
         (("--by", "who", "--value", "region", "--p-percent", "9"), "no column of numbers"),
         (("--by", "region", "--value", "income", "--dominance", "x", "--threshold", "3"), "--dominance takes"),
-        (("--by", "sex", "--value", "income", "--method", "controlled-rounding", "--width", "9", "--threshold", "3"), "sums"),
+        (
+            ("--by", "sex", "--value", "income", "--method", "controlled-rounding", "--width", "9"),
+            "too small",
+        ),
         (("--by", "region", "--threshold", "500"), "would be suppressed"),
     ],
 )  # fmt: skip
