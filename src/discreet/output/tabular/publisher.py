@@ -45,9 +45,10 @@ class TabularPublisher(ABC):
                 f"{type(self).__name__} publishes a Tabulation; Tabulation.of(table) makes one."
             )
         published, details = self._publish(tabulation, self.guarantee)
-        if published.n_suppressed and not published.values.any():
+        if tabulation.table.values.any() and not published.values.any():
             raise InfeasibleError(
-                "Every cell that is not empty would be suppressed; take coarser columns, or a smaller threshold."
+                "Every cell that is not empty would be suppressed, or rounded to 0; take coarser columns, or a smaller "
+                "threshold."
             )
         if self.guarantee.at_risk(published).any():
             raise InfeasibleError(
