@@ -74,8 +74,8 @@ class PublicCellFigures(PublicFigures):
         return int(self.release.data.n_cells - self.release.data.n_suppressed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of cells, and how the table is laid out."""
-        return {"cells": self.counts.to_dict(), **self.release.data.layout()}
+        """Return the numbers of cells; how the table is laid out stands in the recipe, since no file shows it."""
+        return {"cells": self.counts.to_dict()}
 
 
 class PrivateCellFigures(PrivateFigures):
@@ -182,7 +182,7 @@ class CellsKind(Kind):
     def read_released(self, written: Written, *, texts: bool) -> Any:
         """Return the table of a folder, laid out as release.json says."""
         del texts
-        return _read(written.file(_NAME), written.record)
+        return _read(written.file(_NAME), written.record["layout"])
 
     def judge_written(
         self, written: Written, data: Any, guarantee: Guarantee | None, *, is_named: bool
@@ -306,5 +306,7 @@ def ready_table(source: Any, about: CellsSection) -> CellTable:
 def _read(path: Path, layout: Mapping[str, Any]) -> CellTable:
     with path.open(encoding="utf-8", newline="") as file:
         rows = iter(list(csv.reader(file)))
-    next(rows)
-    return read_cells(layout, rows)
+    header, table = next(rows), read_cells(layout, rows)
+    if header != [*(dimension.name for dimension in table.dimensions), table.value_name]:
+        raise InputError("The table of cells has other columns than release.json says.")
+    return table

@@ -65,6 +65,7 @@ class TabularPublisher(ABC):
                 "parameters": self._parameters(),
                 "guarantee": self.guarantee.to_dict(),
                 "seed": None,
+                "layout": published.layout(),
             },
             kind="cells",
             original=tabulation,
