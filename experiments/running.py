@@ -18,6 +18,7 @@ EXPERIMENTS = {
     "cahd": "CAHD: finding baskets again, band matrices, and KL and time beside PermMondrian and Anatomy",
     "randomization": "Randomization: reconstructed shapes, trees, clusters and ratings from noise, linkage",
     "hiding": "Hiding rules: lost itemsets, ghosts, dissimilarity and time of every method, by threshold and sets",
+    "auditing": "Query auditing: the share of denied queries of every auditor, by the number of queries before",
     "parties": "Mining between parties: bytes, rounds and time by rows, items and parties; the ring beside masks",
 }
 """What each experiment is about, by its name, which is also its module's."""

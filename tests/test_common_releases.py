@@ -32,6 +32,7 @@ from discreet.core.errors import (
 )
 from discreet.core.registry import METHODS, RELEASING, Method, methods
 from discreet.guarantees import (
+    CellProtection,
     DeltaAnonymity,
     ExpectedAnonymity,
     Guarantee,
@@ -42,6 +43,7 @@ from discreet.guarantees import (
     PrivacyDegree,
     RulesHidden,
 )
+from discreet.output.tabular import CellTable, Tabulation
 from discreet.publish import SketchFamily
 from tests.oracles import hiding as oracles_hiding
 from tests.oracles import k_variance as oracles_k_variance
@@ -49,6 +51,7 @@ from tests.oracles import km as oracles_km
 from tests.oracles import sketches as oracles_sketches
 from tests.oracles import tables as oracles_tables
 from tests.oracles import uncertain as oracles_uncertain
+from tests.oracles.tabular import consistent_tables, is_safe
 
 PLANTED = "Wilhelmina-4711"
 SECRETS = ["pill", "test"]
@@ -265,6 +268,22 @@ def every_cell() -> list[str]:
     return sorted(frozenset().union(*map(items_of, rows)))
 
 
+def counts() -> Tabulation:
+    """Return a small table of counts with one small cell."""
+    return Tabulation.of_cells(
+        CellTable.of_leaves({"ward": ["v", "w"], "sex": ["f", "m"]}, np.array([[1, 9], [8, 7]]))
+    )
+
+
+def cell_rows(release: Any) -> Counter[Any]:
+    return Counter(release.data.texts())
+
+
+def is_safe_table(release: Any, strength: int) -> bool:
+    small = 0 if release.data.base else strength - 1
+    return is_safe(release.data, strength, strength, consistent_tables(release.data, small, 16))
+
+
 FAMILY = SketchFamily("a key of the checks", components=60)
 
 
@@ -317,6 +336,9 @@ CASES: dict[tuple[str, str, str], Case] = {
     ),
     ("records", "sketches", "KVariance"): Case(
         records, KVariance, int, lambda: {"family": FAMILY}, plain, sketch_rows, is_k_variance
+    ),
+    ("cells", "cells", "CellProtection"): Case(
+        counts, CellProtection, int, dict, plain, cell_rows, is_safe_table
     ),
     ("baskets", "baskets", "RulesHidden"): Case(
         shop,

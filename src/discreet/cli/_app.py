@@ -26,6 +26,7 @@ from discreet.cli.mine.mine import mine
 from discreet.cli.mine.predict import predict
 from discreet.cli.output.audit import audit
 from discreet.cli.output.hide import hide
+from discreet.cli.output.tabulate import tabulate
 from discreet.cli.party import party
 from discreet.cli.publish.anonymize import anonymize
 from discreet.cli.publish.apply import apply
@@ -114,7 +115,19 @@ def app(debug: bool) -> None:
 
 
 COMMANDS: dict[str, tuple[click.Command, ...]] = {
-    "Protect data": (demo, init, explore, anonymize, run, condense, uncertain, stream, sketch, hierarchy),
+    "Protect data": (
+        demo,
+        init,
+        explore,
+        anonymize,
+        run,
+        condense,
+        uncertain,
+        stream,
+        sketch,
+        tabulate,
+        hierarchy,
+    ),
     "Check data and releases": (check, risk, recipe, apply),
     "Collect with noise": (choose_pq, distort, perturb, reconstruct),
     "Mine what was protected": (mine, fit, predict),

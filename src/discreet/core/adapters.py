@@ -23,6 +23,7 @@ KINDS = {
     "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
     "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
     "uncertain-records": "discreet.kinds.records.uncertain_records:UncertainKind",
+    "cells": "discreet.kinds.tabular.cells:CellsKind",
 }
 """Every kind of data: from its section of a job to the blocks of its report."""
 

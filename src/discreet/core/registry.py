@@ -125,6 +125,9 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         ),
         _guarantee("k-variance", "k_variance:KVariance", "sketches"),
         _guarantee("delta-anonymity", "delta_anonymity:DeltaAnonymity", "sketches", delta="--delta"),
+        _guarantee(
+            "cell-protection", "tabular.cell_protection:CellProtection", "cells", threshold="--threshold"
+        ),
         _guarantee("rules-hidden", "rules_hidden:RulesHidden", "rules", rules="--rule"),
         _guarantee("basic-privacy", "basic_privacy:BasicPrivacy", "channels"),
         _guarantee("local-dp", "local_dp:LocalDP", "channels", epsilon="--epsilon"),
@@ -152,6 +155,18 @@ def _publisher(
 
 def _table(name: str, home: str, summary: str, **details: Any) -> Method:
     return _publisher(name, f"tables.{home}", "table", "table", summary, "classes", joins=True, **details)
+
+
+def _tabular(name: str, home: str, summary: str) -> Method:
+    return Method(
+        name,
+        f"output.tabular.{home}",
+        "publisher",
+        summary,
+        takes=("cells",),
+        makes=("cells",),
+        keeping=("CellProtection",),
+    )
 
 
 def _collector(name: str, home: str, takes: Data, summary: str, *keeping: str) -> Method:
@@ -337,6 +352,16 @@ METHODS: dict[str, Method] = {
             "DeltaAnonymity",
             joins=True,
             supplied=("family", "gap"),
+        ),
+        _tabular(
+            "cell-suppression",
+            "suppression:CellSuppression",
+            "leaves small cells of a table of counts or sums out, and others so that they cannot be worked out",
+        ),
+        _tabular(
+            "controlled-rounding",
+            "rounding:ControlledRounding",
+            "rounds every cell of a table of counts to a multiple of a base; margins still add up",
         ),
         _collector(
             "mask", "mask:Mask", "baskets", "flips each item with one probability", "LocalDP", "BasicPrivacy"

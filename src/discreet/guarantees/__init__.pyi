@@ -25,3 +25,4 @@ from .records.expected_anonymity import ExpectedAnonymity as ExpectedAnonymity
 from .registry import guarantee_from_dict as guarantee_from_dict
 from .rules_hidden import RulesHidden as RulesHidden
 from .t_closeness import TCloseness as TCloseness
+from .tabular.cell_protection import CellProtection as CellProtection

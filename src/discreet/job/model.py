@@ -18,6 +18,7 @@ from discreet.guarantees import AllOf, Guarantee
 from discreet.kinds.baskets import BasketSection
 from discreet.kinds.kind import Input, Kind, job_kinds
 from discreet.kinds.sketches import SketchSection
+from discreet.kinds.tabular.cells import CellsSection
 from discreet.kinds.wording import nearest_name, quoted_list
 
 
@@ -26,8 +27,8 @@ from discreet.kinds.wording import nearest_name, quoted_list
 class Job:
     """Everything a run needs; `run` does it.
 
-    A job is about one kind of data, which one of ``columns``, ``baskets`` and ``sketches`` describes. Its guarantee is
-    what a publisher keeps, or a `RulesHidden`.
+    A job is about one kind of data, which one of ``columns``, ``baskets``, ``sketches`` and ``cells`` describes. Its
+    guarantee is what a publisher keeps, or a `RulesHidden`.
 
     Parameters
     ----------
@@ -69,6 +70,8 @@ class Job:
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
         Sketches: the key and the longest sketch.
+    cells
+        Tables of counts or sums: by which columns, and what is summed.
     sections
         Any other kind of data: what its section says, by the name of the section.
     source
@@ -113,6 +116,7 @@ class Job:
     sign: Path | None = field(default=None, repr=False)
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
+    cells: CellsSection | None = None
     sections: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = field(default=None, repr=False)
 
@@ -177,7 +181,12 @@ class Job:
 
     def _section(self, kind: Kind) -> Any:
         """Return what the job says of a kind of data; None where it is about another."""
-        built_in = {"columns": self.columns, "baskets": self.baskets, "sketches": self.sketches}
+        built_in = {
+            "columns": self.columns,
+            "baskets": self.baskets,
+            "sketches": self.sketches,
+            "cells": self.cells,
+        }
         return {**built_in, **self.sections}.get(kind.section or "")
 
     @property

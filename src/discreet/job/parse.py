@@ -33,7 +33,7 @@ _OUTPUT = (
     "pdf",
     "sign",
 )
-_FIELDS = ("columns", "baskets", "sketches")
+_FIELDS = ("columns", "baskets", "sketches", "cells")
 """The sections that are fields of a job; those of other kinds stand in its sections."""
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path), "a path")

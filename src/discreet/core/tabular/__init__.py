@@ -1,0 +1,1 @@
+"""Tables of counts or sums: their cells, their margins, and how these add up."""

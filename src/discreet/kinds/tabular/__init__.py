@@ -1,0 +1,1 @@
+"""Tables of counts or sums as a kind of data: its section of a job, its files and its report."""

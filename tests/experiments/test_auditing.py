@@ -1,0 +1,28 @@
+"""The experiment on query auditing: a quick run writes its table and picture, and its figures are what they say."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from experiments import perform
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return perform("auditing", tmp_path_factory.mktemp("auditing"), quick=True, seeds=2)
+
+
+def test_every_auditor_denies_more_as_queries_go_on(page: Path) -> None:
+    with (page.parent / "denied.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        shares.setdefault(row["auditor"], []).append(float(row["denied, %"].split(" ± ")[0]))
+    assert set(shares) == {"sum", "extrema", "boolean", "interval", "private"}
+    assert all(0 <= share <= 100 for series in shares.values() for share in series)
+    assert shares["sum"][-1] > shares["sum"][0]
+    assert (shares["private"][0], shares["private"][-1]) == (0, 100)
+    assert (page.parent / "denied-picture.svg").is_file()
