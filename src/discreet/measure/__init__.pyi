@@ -44,6 +44,9 @@ from .queries.attacks import linear_reconstruction as linear_reconstruction
 from .queries.attacks import random_queries as random_queries
 from .queries.target import QueryAttack as QueryAttack
 from .queries.target import QueryTarget as QueryTarget
+from .ratings.linkage import KnownRatings as KnownRatings
+from .ratings.linkage import RatingsLinkage as RatingsLinkage
+from .ratings.linkage import ratings_linkage as ratings_linkage
 from .release_cautions import cautions as cautions
 from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches

@@ -11,6 +11,7 @@ from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
+from discreet.cli.measure import _ratings as ratings
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ Examples:
   discreet risk release/
   discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
   discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --external-person name
-  discreet risk baskets.dat --known 1,2,3"""
+  discreet risk baskets.dat --known 1,2,3
+  discreet risk ratings.csv --person user --item movie --value rating --error 1 --known 1,2,4,8"""
 
 
 @command(
@@ -31,6 +33,7 @@ Examples:
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--rest", "--roles", "--population", "--threshold", "--external", "--known",
+        "--value",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)
@@ -49,17 +52,23 @@ Examples:
     help="The external column that names a person, if one has several rows.",
 )
 @click.option(
-    "--known", metavar="NUMBERS", help="Baskets: how many items of one are known; 1,2,3,4 by default."
+    "--known",
+    metavar="NUMBERS",
+    help="How many items of a basket are known, 1,2,3,4 by default, or ratings of a person, 1,2,3,4,6,8.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Baskets: seeds what is drawn for many known items.")
+@click.option("--seed", type=click.IntRange(min=0), help="Baskets, ratings: seeds what is drawn.")
+@ratings.options
 @baskets.reading
 @options.reading
 @options.printing
 def risk(
     data: Path, external: Path | None, external_person: str | None, as_json: bool, quiet: bool, **values: Any
 ) -> None:
-    """Measure how likely the people in DATA, a table or baskets, are to be found again."""
+    """Measure how likely the people in DATA, a table, baskets or ratings, are to be found again."""
     _refuse_drawn(data)
+    if ratings.is_ratings(values):
+        ratings.measure_risk(data, values, as_json=as_json, quiet=quiet)
+        return
     if baskets.is_baskets(data, values):
         baskets.measure_risk(data, values, as_json=as_json, quiet=quiet)
         return

@@ -100,8 +100,8 @@ def explore(data: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     from discreet.cli._progress import stages
     from discreet.job.exploration import explore as explored
 
-    ks = _numbers("-k", values["ks"], int) if values["ks"] else [None]
-    shares = _numbers("--max-suppressed", values["shares"], float)
+    ks = _distinct("-k", values["ks"], int) if values["ks"] else [None]
+    shares = _distinct("--max-suppressed", values["shares"], float)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         table = described_table(data, values, judged=False)
@@ -137,12 +137,8 @@ def _guarantees(data: Path, values: Mapping[str, Any], ks: list[Any], table: Tab
     return [guarantee_from(section, table.schema, Path()) for section in sections]
 
 
-def _numbers(flag: str, text: str, kind: type[int] | type[float]) -> list[Any]:
-    try:
-        numbers = [kind(number) for number in text.split(",")]
-    except ValueError:
-        raise parse.mistake(f"{flag} takes numbers such as 2,5,10.") from None
-    return list(dict.fromkeys(numbers))
+def _distinct(flag: str, text: str, kind: type[int] | type[float]) -> list[Any]:
+    return list(dict.fromkeys(parse.number_list(flag, text, kind)))
 
 
 def _base(data: Path, values: Mapping[str, Any]) -> list[str]:
