@@ -193,6 +193,19 @@ def fitting_people(record: Row, people: Sequence[Row], fits: Any) -> list[int]:
     return [i for i, person in enumerate(people) if all(fits(record[name], person[name]) for name in person)]
 
 
+def joint_certainty(
+    person: int, records: Sequence[Row], people: Sequence[Row], fits: Any, of: str
+) -> Fraction:
+    """The likeliest value's certainty: over the records with it that fit, 1 / max(people that fit, records alike)."""
+    known, certainty = list(people[0]), Counter[Any]()
+    for record in records:
+        candidates = fitting_people(record, people, fits)
+        if person in candidates:
+            alike = sum(all(other[name] == record[name] for name in known) for other in records)
+            certainty[record[of]] += Fraction(1, max(len(candidates), alike))  # type: ignore[assignment]
+    return min(max(certainty.values(), default=Fraction(0)), Fraction(1))  # type: ignore[type-var]
+
+
 def link_certainty(person: int, records: Sequence[Row], people: Sequence[Row], fits: Any) -> Fraction:
     """The best of 1 / max(people that fit a record, records alike) over the records that fit the person."""
     known, best = list(people[0]), Fraction(0)

@@ -76,6 +76,8 @@ def test_every_pair_of_record_and_person(records: Rows, people: Rows, threshold:
         assert found.certainty[number] == pytest.approx(certainty)
         learned = oracles.largest_share(theirs) if theirs else 0.0
         assert found.attribute_certainty["ill"][number] == pytest.approx(learned)
+        joint = float(oracles.joint_certainty(number, records, people, fits, "ill"))
+        assert found.joint_certainty["ill"][number] == pytest.approx(joint)
     fitting = [oracles.fitting_people(record, people, fits) for record in records]
     assert found.records_matched == sum(bool(one) for one in fitting)
     assert found.persons_matched == len({number for one in fitting for number in one})

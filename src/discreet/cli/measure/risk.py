@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,13 +139,17 @@ def _linkage_lines(linked: Linkage) -> list[tuple[str, str]]:
         ("", f"{linked.persons_matched:,} people fit some of {linked.records_matched:,} rows"),
         ("", f"{pinned}, with a certainty above {percent(linked.threshold)}"),
         ("", f"the highest certainty is {percent(linked.highest)}"),
-        *(("", _learned(name, linked)) for name in linked.attributes),
+        *(("", line) for name in linked.attributes for line in _learned(name, linked)),
     ]
 
 
-def _learned(name: str, linked: Linkage) -> str:
-    learned = linked.attributes[name]
-    return (
+def _learned(name: str, linked: Linkage) -> Iterator[str]:
+    learned, above = linked.attributes[name], percent(linked.threshold)
+    yield (
         f"{name}: learned with a certainty of up to {percent(learned.highest)}, where a guess has "
-        f"{percent(learned.prior)}; above {percent(linked.threshold)} for {learned.persons_above:,} people"
+        f"{percent(learned.prior)}; above {above} for {learned.persons_above:,} people, if they are in the table"
+    )
+    yield (
+        f"{name}, and that the row is theirs: up to {percent(learned.highest_joint)}; above {above} for "
+        f"{learned.persons_above_joint:,} people"
     )
