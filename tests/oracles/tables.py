@@ -193,6 +193,24 @@ def fitting_people(record: Row, people: Sequence[Row], fits: Any) -> list[int]:
     return [i for i, person in enumerate(people) if all(fits(record[name], person[name]) for name in person)]
 
 
+def beliefs(people: Sequence[tuple[Any, Any, Any]], prior: Mapping[Any, Mapping[Any, Fraction]]) -> list[Any]:
+    """Prior and posterior of every person and value; people are (class, quasi-identifiers, value) each."""
+    learned = []
+    for group, quasi, _ in people:
+        same = [person for person in people if person[0] == group]
+        terms = {}
+        for value, before in prior[quasi].items():
+            mean = sum(prior[other].get(value, Fraction(0)) for _, other, _ in same) / len(same)
+            terms[value] = (
+                sum(theirs == value for _, _, theirs in same) * before / mean if mean else Fraction(0)
+            )
+        total = sum(terms.values())
+        learned.append(
+            {value: (prior[quasi][value], terms[value] / total) for value in terms} if total else None
+        )
+    return learned
+
+
 def joint_certainty(
     person: int, records: Sequence[Row], people: Sequence[Row], fits: Any, of: str
 ) -> Fraction:

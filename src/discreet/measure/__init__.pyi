@@ -59,6 +59,8 @@ from .sketches.quality import cluster_cohesion as cluster_cohesion
 from .sketches.quality import distance_error as distance_error
 from .sketches.quality import neighbor_overlap as neighbor_overlap
 from .sketches.quality import reconstruction_error as reconstruction_error
+from .tables.belief import Belief as Belief
+from .tables.belief import belief as belief
 from .tables.linkage import AttributeRisk as AttributeRisk
 from .tables.linkage import Linkage as Linkage
 from .tables.linkage import linkage as linkage

@@ -162,8 +162,16 @@ def test_values_stay_inside() -> None:
     frame = roll([{"age": 21, "town": "Łódź-secret"}])
     found = linkage(released(records), frame)
     listed = found.candidates()
-    assert listed.column_names == ["row", "records", "certainty", "certainty of ill"]
-    assert listed.to_pylist() == [{"row": 0, "records": 1, "certainty": 1.0, "certainty of ill": 1.0}]
+    assert listed.column_names == [
+        "row",
+        "records",
+        "certainty",
+        "certainty of ill",
+        "joint certainty of ill",
+    ]
+    assert listed.to_pylist() == [
+        {"row": 0, "records": 1, "certainty": 1.0, "certainty of ill": 1.0, "joint certainty of ill": 1.0}
+    ]
     shown = repr(found) + json.dumps(found.to_dict())
     assert "secret" not in shown
     assert "gout" not in shown

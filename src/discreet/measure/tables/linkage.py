@@ -232,7 +232,7 @@ def _linkage(on: tuple[str, ...], groups: Groups, matches: Matches, threshold: f
 def _learned(
     counts: SensitiveCounts, matches: Matches, records: IntArray, of_class: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return each owner the largest share of one value among the records that may be theirs, and the joint certainty."""
+    """Return for each owner the largest share of a value among records that may be theirs, and the joint certainty."""
     from discreet.kernels.tables.grouping import distinct
 
     n_values = counts.overall.size
