@@ -19,6 +19,7 @@ from discreet.guarantees import (
     BasicBetaLikeness,
     BasicPrivacy,
     DeltaDisclosure,
+    DeltaPresence,
     DistinctDiversity,
     EnhancedBetaLikeness,
     EntropyDiversity,
@@ -71,6 +72,7 @@ def test_every_exported_guarantee_is_here() -> None:
     } | {
         Guarantee,
         AllOf,
+        DeltaPresence,
         KMap,
     }
 

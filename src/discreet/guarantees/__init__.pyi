@@ -8,6 +8,7 @@ from .beta_likeness import BasicBetaLikeness as BasicBetaLikeness
 from .beta_likeness import EnhancedBetaLikeness as EnhancedBetaLikeness
 from .delta_anonymity import DeltaAnonymity as DeltaAnonymity
 from .delta_disclosure import DeltaDisclosure as DeltaDisclosure
+from .delta_presence import DeltaPresence as DeltaPresence
 from .indistinguishability import Indistinguishability as Indistinguishability
 from .k_anonymity import KAnonymity as KAnonymity
 from .k_map import KMap as KMap

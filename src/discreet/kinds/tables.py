@@ -340,7 +340,7 @@ class TableKind(Kind):
         if "levels" in parameters:
             values["levels"] = dict(release.recipe.get("levels", {}))
         guarantee = expression(release.guarantee)
-        if "KMap(" in guarantee:
+        if "population=" in guarantee:
             return None
         call = constructor(method, guarantee, set_parameters(values, parameters, release))
         return table_code(release, about, method, guarantee, call)

@@ -84,17 +84,17 @@ def belief(release: Release, prior: Table | str = "original", *, of: str | None 
 
     Examples
     --------
-    Half of the table has HIV, and so does everybody in the younger class.
+    Three of seven people have HIV, and so has everybody in the younger class.
 
     >>> from discreet import Table, intervals, quasi, sensitive
     >>> from discreet.guarantees import KAnonymity
     >>> from discreet.publish import Generalization
-    >>> patients = Table(pa.table({"age": [24, 25, 26, 36, 37, 38], "disease": ["HIV"] * 3 + ["flu", "flu", "gout"]}),
+    >>> patients = Table(pa.table({"age": [24, 25, 26, 35, 36, 37, 38], "disease": ["HIV"] * 3 + ["flu", "gout"] * 2}),
     ...     {"age": quasi(intervals(10)), "disease": sensitive()})
     >>> release = Generalization(KAnonymity(3), levels={"age": 1}).release(patients)
     >>> moved = belief(release, "table")
-    >>> moved.largest_gain, moved.disclosed
-    (0.5, 0.5)
+    >>> round(moved.largest_gain, 3), round(moved.disclosed, 3)
+    (0.571, 0.429)
     """
     owner = "belief"
     require(owner, "release", release, InstanceOf((Release,), "a Release"))
