@@ -28,9 +28,9 @@ PAPERS = {
 _ROLES: dict[Role, Any] = {"guarantee": GUARANTEES, "auditor": AUDITORS, "protocol": PROTOCOLS}
 _HEAD = """# What of the papers is here
 
-The systems, measures, attacks, tables and figures of five papers that are here, with what shows each: the example in its
-documentation, a command, or an experiment (`python -m experiments NAME`). A system or measure is one line, and so are its
-command and each group of figures that vary one thing; steps of an algorithm are not counted by themselves.
+The systems, measures, attacks, tables and figures of five papers that are here, with what shows each: the example in
+its documentation, a command, or an experiment (`python -m experiments NAME`). A system or measure is one line, and so
+are its command and each group of figures that vary one thing; steps of an algorithm are not counted by themselves.
 
 <!-- Made by `python -m tests.docs.papers` from tests/docs/papers.toml and the registry; a test runs every line. -->
 
