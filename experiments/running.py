@@ -15,6 +15,7 @@ EXPERIMENTS = {
     "condensation": "Condensation: accuracy and covariances of pseudo-data by the privacy level, static and dynamic",
     "sketches": "Sketches: classifying and clustering random projections of texts and baskets, by k, δ and items",
     "cahd": "CAHD: finding baskets again, band matrices, and KL and time beside PermMondrian and Anatomy",
+    "tables": "Tables: linkage, loss by columns and by k, accuracy by k, and ratings found again",
     "randomization": "Randomization: reconstructed shapes, trees from noisy values against privacy, Bayes beside EM",
     "hiding": "Hiding rules: lost itemsets, ghosts, dissimilarity and time of every method, by threshold and sets",
     "parties": "Mining between parties: bytes, rounds and time by rows, items and parties; the ring beside masks",
