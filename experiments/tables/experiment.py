@@ -26,7 +26,7 @@ PATIENTS = {
     "zip": ["10598", "90210", "10547", "90345", "89119", "02139"],
     "disease": ["HIV", "Hepatitis C", "HIV", "Hepatitis C", "Diabetes", "HIV"],
 }
-VOTERS = {
+VOTERS: dict[str, list[Any]] = {
     "name": ["Mary", "John", "Ann", "Jack", "Joy", "Victor", "Peter", "Diana", "William", "Sue"],
     "age": [38, 36, 31, 57, 26, 46, 25, 24, 37, 26],
     "zip": ["90345", "89119", "02139", "10562", "10547", "90345", "02139", "10598", "90210", "10547"],

@@ -8,10 +8,8 @@ from .beta_likeness import BasicBetaLikeness as BasicBetaLikeness
 from .beta_likeness import EnhancedBetaLikeness as EnhancedBetaLikeness
 from .delta_anonymity import DeltaAnonymity as DeltaAnonymity
 from .delta_disclosure import DeltaDisclosure as DeltaDisclosure
-from .delta_presence import DeltaPresence as DeltaPresence
 from .indistinguishability import Indistinguishability as Indistinguishability
 from .k_anonymity import KAnonymity as KAnonymity
-from .k_map import KMap as KMap
 from .k_variance import KVariance as KVariance
 from .km_anonymity import KmAnonymity as KmAnonymity
 from .l_diversity import DistinctDiversity as DistinctDiversity
@@ -20,6 +18,8 @@ from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .local_dp import LocalDP as LocalDP
 from .no_value_disclosed import NoValueDisclosed as NoValueDisclosed
 from .per_unit import PerUnit as PerUnit
+from .population.delta_presence import DeltaPresence as DeltaPresence
+from .population.k_map import KMap as KMap
 from .privacy_degree import PrivacyDegree as PrivacyDegree
 from .registry import guarantee_from_dict as guarantee_from_dict
 from .rules_hidden import RulesHidden as RulesHidden

@@ -56,7 +56,7 @@ def is_ratings(values: Mapping[str, Any]) -> bool:
     return values["value"] is not None
 
 
-def measure_risk(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
+def measure_ratings(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Measure how surely a few known ratings find a person."""
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages

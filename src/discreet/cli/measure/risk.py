@@ -68,7 +68,7 @@ def risk(
     """Measure how likely the people in DATA, a table, baskets or ratings, are to be found again."""
     _refuse_drawn(data)
     if ratings.is_ratings(values):
-        ratings.measure_risk(data, values, as_json=as_json, quiet=quiet)
+        ratings.measure_ratings(data, values, as_json=as_json, quiet=quiet)
         return
     if baskets.is_baskets(data, values):
         baskets.measure_risk(data, values, as_json=as_json, quiet=quiet)

@@ -67,7 +67,8 @@ class LabelCover:
         return rows, table.tuples.counts
 
     def _covered(self, labels: CodeArray, rows: list[BoolArray]) -> BoolArray:
-        return np.logical_and.reduce([row[label] for row, label in zip(rows, labels, strict=True)])
+        covered = [row[label] for row, label in zip(rows, labels, strict=True)]
+        return np.asarray(np.logical_and.reduce(covered), np.bool_)
 
 
 def described_values(labels: Codebook, values: Codebook) -> BoolArray:

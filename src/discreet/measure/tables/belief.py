@@ -143,12 +143,14 @@ def _shares(tuples: IntArray, values: IntArray, n_tuples: int, n_values: int) ->
     """Return the shares of values among people with the same quasi-identifiers, as sparse rows; of all people last."""
     from scipy import sparse
 
-    counts = sparse.csr_array((np.ones(tuples.size), (tuples, values)), shape=(n_tuples, n_values))
-    overall = counts.sum(axis=0)
+    counts: Any = sparse.csr_array((np.ones(tuples.size), (tuples, values)), shape=(n_tuples, n_values))
+    overall: FloatArray = counts.sum(axis=0)
     is_missing = counts.sum(axis=1) == 0
     counts = sparse.vstack([counts, sparse.csr_array(overall[None])]).tocsr()
     # Quasi-identifiers that the prior's table lacks are those of anybody.
-    counts += sparse.csr_array(np.append(is_missing, False)[:, None]) @ sparse.csr_array(overall[None])
+    counts = counts + sparse.csr_array(np.append(is_missing, False)[:, None]) @ sparse.csr_array(
+        overall[None]
+    )
     return sparse.diags_array(1 / counts.sum(axis=1)) @ counts
 
 

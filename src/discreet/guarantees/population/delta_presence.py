@@ -15,7 +15,7 @@ from discreet.core.guarantee import Guarantee, Relation, compare
 from discreet.core.params import Constraints, FloatIn
 from discreet.core.tables.groups import Groups, SharedCover
 from discreet.core.verdict import Verdict
-from discreet.guarantees.k_map import Given
+from discreet.guarantees.population.k_map import Given
 
 if TYPE_CHECKING:
     from discreet.core.tables.encoding import Codebook
@@ -106,7 +106,7 @@ class DeltaPresence(Guarantee):
         matches = groups.cover.matches(self.population)
         # Rows that nobody in the population fits are not drawn from it, so nothing can be said of them.
         share = np.divide(groups.sizes, matches, out=np.full(matches.size, np.inf), where=matches > 0)
-        return np.where(self._shared(groups)[0], np.maximum(share, 1.0), share)
+        return np.asarray(np.where(self._shared(groups)[0], np.maximum(share, 1.0), share))
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
