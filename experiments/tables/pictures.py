@@ -20,7 +20,13 @@ def means(points: Sequence[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
 
 
 def lines(
-    title: str, points: Sequence[Mapping[str, Any]], by: str, words: tuple[str, str], *, log: bool = False
+    title: str,
+    points: Sequence[Mapping[str, Any]],
+    by: str,
+    words: tuple[str, str],
+    *,
+    log: bool = False,
+    zero: bool = True,
 ) -> dict[str, Any]:
     """Draw a line for each series."""
     import altair as alt
@@ -32,7 +38,7 @@ def lines(
         x=at_points(rows, by, words[0], scale=scale),
         color=alt.Color("series:N", title=None, sort=series, legend=alt.Legend(orient="bottom", columns=3)),
     )
-    y: dict[str, Any] = {"title": words[1]}
+    y: dict[str, Any] = {"title": words[1], "scale": alt.Scale(zero=zero, nice=True)}
     line = dotted(base).encode(
         y=alt.Y("mean:Q", **y), tooltip=["series:N", f"{by}:Q", "mean:Q", "low:Q", "high:Q"]
     )

@@ -15,7 +15,7 @@ from pyarrow import csv
 from discreet import Table, identifier, quasi, read_hierarchy, sensitive
 from discreet.core.errors import InfeasibleError
 from discreet.datasets import hospital, hospital_columns
-from discreet.guarantees import EntropyDiversity, Guarantee, KAnonymity, TCloseness
+from discreet.guarantees import DistinctDiversity, EntropyDiversity, Guarantee, KAnonymity, TCloseness
 from discreet.measure import loss, prediction, ratings_linkage, risk
 from discreet.publish import Incognito, LocalRecoding, Mondrian, OptimalLattice
 from experiments.data_sets import present
@@ -34,11 +34,15 @@ K = 5
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows with the hierarchies of their columns in the order in which they are added; the last is the class."""
+    """Rows with the hierarchies of their columns in the order in which they are added; the last is the class.
+
+    ``secret`` is the column that diversity is about.
+    """
 
     title: str
     frame: pa.Table
     hierarchies: Mapping[str, Any]
+    secret: str
 
     @property
     def label(self) -> str:
@@ -48,16 +52,16 @@ class Sample:
     def drawn(self, n_rows: int, seed: int) -> Sample:
         """Draw rows without replacement."""
         rows = np.random.default_rng(seed).permutation(self.frame.num_rows)[:n_rows]
-        return Sample(self.title, self.frame.take(pa.array(rows)), self.hierarchies)
+        return Sample(self.title, self.frame.take(pa.array(rows)), self.hierarchies, self.secret)
 
-    def table(self, names: Sequence[str], *, label: bool = False) -> Table:
-        """Return a table with some quasi-identifiers, and with the class as a sensitive column."""
+    def table(self, names: Sequence[str], *, secret: str | None = None) -> Table:
+        """Return a table with some quasi-identifiers, and perhaps a sensitive column."""
         roles = {
             name: quasi(self.hierarchies[name]) if name in names else identifier()
             for name in self.frame.column_names
         }
-        if label:
-            roles[self.label] = sensitive()
+        if secret is not None:
+            roles[secret] = sensitive()
         return Table(self.frame, roles)
 
 
@@ -70,11 +74,12 @@ def sample(data: Path | None) -> Sample:
             for name, column in hospital_columns().items()
             if column.role.value == "quasi"
         }
-        return Sample("generated patients", hospital(), columns)
+        secret = next(name for name, column in hospital_columns().items() if column.role.value == "sensitive")
+        return Sample("generated patients", hospital(), columns, secret)
     with gzip.open(path) as stream:
         frame = csv.read_csv(stream, parse_options=csv.ParseOptions(delimiter=";"))
     trees = {name: read_hierarchy(path.parent / f"adult_hierarchy_{name}.csv") for name in ADULT}
-    return Sample("Adult", frame, trees)
+    return Sample("Adult", frame, trees, "occupation")
 
 
 def lost(table: Table, guarantee: Guarantee, publisher: Any) -> float:
@@ -106,10 +111,11 @@ def by_columns(rows: Sample) -> list[dict[str, Any]]:
             {"columns": d, "series": name, "value": lost(table, KAnonymity(K), PUBLISHERS[name])}
             for name in ("OptimalLattice", "Mondrian", "LocalRecoding")
         ]
-        if d < len(names):
-            diverse = KAnonymity(K) & EntropyDiversity(2, of=rows.label)
-            value = lost(rows.table(names[:d], label=True), diverse, Mondrian)
-            points.append({"columns": d, "series": "Mondrian, entropy ℓ = 2", "value": value})
+    others = [name for name in names if name != rows.secret]
+    diverse = KAnonymity(K) & EntropyDiversity(2, of=rows.secret)
+    for d in range(1, len(others) + 1):
+        value = lost(rows.table(others[:d], secret=rows.secret), diverse, Mondrian)
+        points.append({"columns": d, "series": f"Mondrian, entropy ℓ = 2 of {rows.secret}", "value": value})
     return points
 
 
@@ -125,9 +131,13 @@ def by_k(rows: Sample, ks: Sequence[int], n_columns: int) -> list[dict[str, Any]
 
 def accuracy(rows: Sample, ks: Sequence[int]) -> list[dict[str, Any]]:
     """Return how well the class is predicted from releases of Mondrian by k, and under further guarantees."""
-    table = rows.table(list(rows.hierarchies)[:-1], label=True)
+    table = rows.table(list(rows.hierarchies)[:-1], secret=rows.label)
     of = rows.label
-    added = {"k alone": None, "ℓ = 2": EntropyDiversity(2, of=of), "t = 0.2": TCloseness(0.2, of=of)}
+    added = {
+        "k alone": None,
+        "ℓ = 2, distinct": DistinctDiversity(2, of=of),
+        "t = 0.2": TCloseness(0.2, of=of),
+    }
     found = prediction(table, of)
     points = [{"k": 1, "series": name, "value": found.score} for name in added]
     for k in ks:
@@ -138,7 +148,7 @@ def accuracy(rows: Sample, ks: Sequence[int]) -> list[dict[str, Any]]:
             except InfeasibleError:
                 score = found.baseline
             points.append({"k": k, "series": name, "value": score})
-    return [*points, {"k": 1, "series": "commonest class", "value": found.baseline}]
+    return [*points, *({"k": k, "series": "commonest class", "value": found.baseline} for k in (1, *ks))]
 
 
 ATTACKS = {

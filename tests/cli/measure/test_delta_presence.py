@@ -23,7 +23,7 @@ def test_on_the_command_line(invoke, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "delta-presence, delta_max" in shown
     assert invoke("check", "release/data.csv", "--quasi", "age", "--delta-min", 0, "--delta-max", 0.2,
                   "--population", "voters.csv").exit_code == 1  # fmt: skip
-    assert "delta-presence" in invoke("recipe", "release").stdout
+    assert "delta-presence" in invoke("recipe", "release/release.json").stdout
     assert (
         "--delta-min"
         in invoke("anonymize", "patients.csv", "--quasi", "age", "--delta-max", 0.4, "--out", "o").stderr
