@@ -119,8 +119,8 @@ def accuracy(page: Page, parts: Sequence[runs.Sample], ks: Sequence[int]) -> Non
     """Draw the accuracy of a class attribute by k, with what further guarantees cost."""
     page.section(
         "Privacy against utility",
-        f"How well a linear model predicts {parts[0].label} from releases of Mondrian, trained and scored on released rows; "
-        "k = 1 is the original. Where no release keeps a guarantee, the commonest class is the answer.",
+        f"How well a linear model predicts {parts[0].label} from releases of Mondrian, trained and scored on released "
+        "rows; k = 1 is the original. Where no release keeps a guarantee, the commonest class is the answer.",
     )
     points = [point for part in parts for point in runs.accuracy(part, ks)]
     title = f"{parts[0].title}: accuracy of {parts[0].label} by k"
