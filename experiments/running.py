@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "uncertain": "Uncertain records: range counts, accuracy and attacks by k, beside condensation and Mondrian",
     "sketches": "Sketches: classifying and clustering random projections of texts and baskets, by k, δ and items",
     "cahd": "CAHD: finding baskets again, band matrices, and KL and time beside PermMondrian and Anatomy",
+    "tables": "Tables: linkage, loss by columns and by k, accuracy by k, and ratings found again",
     "randomization": "Randomization: reconstructed shapes, trees, clusters and ratings from noise, linkage",
     "hiding": "Hiding rules: lost itemsets, ghosts, dissimilarity and time of every method, by threshold and sets",
     "auditing": "Query auditing: the share of denied queries of every auditor, by the number of queries before",

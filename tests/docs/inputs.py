@@ -144,6 +144,14 @@ def staff(path: Path) -> None:
     ).write_parquet(path)
 
 
+def ratings(path: Path) -> None:
+    rng = np.random.default_rng(12)
+    pairs = np.unique(np.stack([rng.integers(0, 80, 2000), rng.integers(0, 150, 2000)], axis=1), axis=0)
+    stars, day = rng.integers(1, 6, len(pairs)), rng.integers(0, 300, len(pairs))
+    frame = pl.DataFrame({"user": pairs[:, 0], "movie": pairs[:, 1], "rating": stars})
+    frame.with_columns(pl.lit(day).alias("day").cast(pl.Date)).write_csv(path)
+
+
 def texts(path: Path) -> None:
     path.mkdir()
     for number, text in enumerate(_mails()):
@@ -183,6 +191,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "sales.csv": sales,
     "staff.parquet": staff,
     "staff-2.parquet": staff,
+    "ratings.csv": ratings,
     "articles": texts,
     "mails.csv": mails,
     "mails.parquet": mails,

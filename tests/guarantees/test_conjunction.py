@@ -19,6 +19,7 @@ from discreet.guarantees import (
     BasicBetaLikeness,
     BasicPrivacy,
     DeltaDisclosure,
+    DeltaPresence,
     DifferentialPrivacy,
     DistinctDiversity,
     EnhancedBetaLikeness,
@@ -72,6 +73,7 @@ def test_every_exported_guarantee_is_here() -> None:
     } | {
         Guarantee,
         AllOf,
+        DeltaPresence,
         KMap,
     }
 

@@ -193,6 +193,66 @@ def fitting_people(record: Row, people: Sequence[Row], fits: Any) -> list[int]:
     return [i for i, person in enumerate(people) if all(fits(record[name], person[name]) for name in person)]
 
 
+def is_delta_present(
+    cells: Values, ages: Values, meaning: Mapping[Any, Any], low: float, high: float
+) -> bool:
+    """Whether everybody of a population is in a release of one column with a probability between the bounds.
+
+    That of somebody who fits no class is 0, of one who fits one class its rows over its people. Where people fit
+    several classes anything is possible for those classes' people. Rows that fit nobody break every bound.
+    """
+    fitting = {cell: [meaning[cell] is None or age in meaning[cell] for age in ages] for cell in set(cells)}
+    several = [sum(fits[person] for fits in fitting.values()) > 1 for person in range(len(ages))]
+    if not all(any(fits) for fits in fitting.values()):
+        return False
+    for person in range(len(ages)):
+        theirs = [cell for cell, fits in fitting.items() if fits[person]]
+        if not theirs and low > 0:
+            return False
+        for cell in theirs:
+            share = Fraction(list(cells).count(cell), sum(fitting[cell]))
+            mixed = any(fits and twice for fits, twice in zip(fitting[cell], several, strict=True))
+            if (
+                share > Fraction(high)
+                or (mixed and high < 1)
+                or (share < Fraction(low))
+                or (mixed and low > 0)
+            ):
+                return False
+    return True
+
+
+def beliefs(people: Sequence[tuple[Any, Any, Any]], prior: Mapping[Any, Mapping[Any, Fraction]]) -> list[Any]:
+    """Prior and posterior of every person and value; people are (class, quasi-identifiers, value) each."""
+    learned = []
+    for group, quasi, _ in people:
+        same = [person for person in people if person[0] == group]
+        terms = {}
+        for value, before in prior[quasi].items():
+            mean = sum(prior[other].get(value, Fraction(0)) for _, other, _ in same) / len(same)
+            terms[value] = (
+                sum(theirs == value for _, _, theirs in same) * before / mean if mean else Fraction(0)
+            )
+        total = sum(terms.values())
+        learned.append(
+            {value: (prior[quasi][value], terms[value] / total) for value in terms} if total else None
+        )
+    return learned
+
+
+def joint_certainty(
+    person: int, records: Sequence[Row], people: Sequence[Row], fits: Any, of: str
+) -> Fraction:
+    """The likeliest value's certainty: over the records with it that fit, 1 / max(people that fit, records alike)."""
+    known, certainty = list(people[0]), Counter[Any]()
+    for record in records:
+        candidates = fitting_people(record, people, fits)
+        if person in candidates:
+            alike = sum(all(other[name] == record[name] for name in known) for other in records)
+            certainty[record[of]] += Fraction(1, max(len(candidates), alike))  # type: ignore[assignment]
+    return min(max(certainty.values(), default=Fraction(0)), Fraction(1))  # type: ignore[type-var]
+
+
 def link_certainty(person: int, records: Sequence[Row], people: Sequence[Row], fits: Any) -> Fraction:
     """The best of 1 / max(people that fit a record, records alike) over the records that fit the person."""
     known, best = list(people[0]), Fraction(0)

@@ -152,7 +152,7 @@ def measure_risk(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet:
     from discreet.measure import reidentification, sensitive_tie
 
     refuse_of_tables(values, besides=("rest",))
-    numbers = [_whole("--known", number) for number in (values["known"] or _KNOWN).split(",")]
+    numbers = parse.number_list("--known", values["known"] or _KNOWN, int)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         baskets = read(data, values)
@@ -202,7 +202,7 @@ def guarantee_of(values: Mapping[str, Any]) -> dict[str, Any]:
     if values["km"]:
         if values["p"] is not None:
             raise parse.mistake("-p and --km are two guarantees; choose one.", "-p 10")
-        parts = [_whole("--km", number) for number in values["km"].split(",")]
+        parts = parse.number_list("--km", values["km"], int)
         if len(parts) != 2:
             raise parse.mistake("--km takes two numbers: k and m.", "--km 5,2")
         return {"kind": "km-anonymity", "k": parts[0], "m": parts[1]}
@@ -217,13 +217,6 @@ def _items(lists: tuple[str, ...]) -> list[Any]:
 
     names = parse.names_in(lists)
     return [int(name) for name in names] if all(WHOLE.fullmatch(name) for name in names) else names
-
-
-def _whole(flag: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise parse.mistake(f"{flag} takes whole numbers here.") from None
 
 
 def _is_folder(data: Path) -> bool:

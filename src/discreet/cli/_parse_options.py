@@ -62,6 +62,19 @@ def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> 
         raise mistake(f"{flag} takes COLUMN=NUMBER.") from None
 
 
+def number_list(flag: str, text: str, kind: type[int] | type[float]) -> list[Any]:
+    """Split a list of numbers at commas.
+
+    >>> number_list("--known", "1,2,4", int)
+    [1, 2, 4]
+    """
+    try:
+        return [kind(number) for number in text.split(",")]
+    except ValueError:
+        words = "whole numbers" if kind is int else "numbers"
+        raise mistake(f"{flag} takes {words} such as 2,5,10.") from None
+
+
 def ends(text: str) -> tuple[float, float]:
     """Read LOW,HIGH.
 

@@ -59,6 +59,8 @@ class Guarantee(ABC):
 
     label: ClassVar[str] = ""
     """What a list of measures calls the guarantee, where that is not its name in job files."""
+    letter: ClassVar[str] = ""
+    """The parameter that a list of measures shows the measure of, where that is not the first."""
     monotone: ClassVar[bool] = False
     """Whether a class that keeps the guarantee keeps it after taking in any other rows."""
     joinable: ClassVar[bool] = True

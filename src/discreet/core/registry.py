@@ -114,7 +114,10 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
             beta="--beta",
         ),
         _guarantee("delta-disclosure", "delta_disclosure:DeltaDisclosure", "classes", delta="--delta"),
-        _guarantee("k-map", "k_map:KMap", "classes"),
+        _guarantee("k-map", "population.k_map:KMap", "classes"),
+        _guarantee(
+            "delta-presence", "population.delta_presence:DeltaPresence", "classes", delta_max="--delta-max"
+        ),
         _guarantee("privacy-degree", "privacy_degree:PrivacyDegree", "groups", "classes", p="-p"),
         _guarantee("km-anonymity", "km_anonymity:KmAnonymity", "baskets", k="--km"),
         _guarantee(

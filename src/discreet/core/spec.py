@@ -197,6 +197,11 @@ class GuaranteeSpec(Spec):
         """The parameter whose option chooses the guarantee."""
         return next(iter(self.flags or self.options()))
 
+    @property
+    def takes_population(self) -> bool:
+        """Whether it compares with the table of a population, which is handed over apart."""
+        return "population" in self.parameters()
+
     def flag(self, parameter: str) -> str:
         """Return the option of a parameter."""
         if not self.flags and parameter == self.leading:

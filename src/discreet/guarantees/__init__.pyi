@@ -12,7 +12,6 @@ from .delta_anonymity import DeltaAnonymity as DeltaAnonymity
 from .delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from .indistinguishability import Indistinguishability as Indistinguishability
 from .k_anonymity import KAnonymity as KAnonymity
-from .k_map import KMap as KMap
 from .k_variance import KVariance as KVariance
 from .km_anonymity import KmAnonymity as KmAnonymity
 from .l_diversity import DistinctDiversity as DistinctDiversity
@@ -20,6 +19,8 @@ from .l_diversity import EntropyDiversity as EntropyDiversity
 from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .local_dp import LocalDP as LocalDP
 from .per_unit import PerUnit as PerUnit
+from .population.delta_presence import DeltaPresence as DeltaPresence
+from .population.k_map import KMap as KMap
 from .privacy_degree import PrivacyDegree as PrivacyDegree
 from .records.expected_anonymity import ExpectedAnonymity as ExpectedAnonymity
 from .registry import guarantee_from_dict as guarantee_from_dict

@@ -32,7 +32,7 @@ def probes_of(table: Table, population: object = None) -> Iterator[tuple[str, st
         column = None if name is None else table.encoded[name]
         for spec in specs:
             kind: type[Guarantee] = spec.load()
-            letter = next(iter(spec.options()))
+            letter = kind.letter or next(iter(spec.options()))
             for words, guarantee in kind.probes(column, population):
                 yield f"{kind.label or spec.name}, {letter}{words}", name, guarantee
 
@@ -40,7 +40,7 @@ def probes_of(table: Table, population: object = None) -> Iterator[tuple[str, st
 @public
 @reads("The guarantee")
 def guarantee_from_dict(document: Mapping[str, object], *, population: object = None) -> Guarantee:
-    """Read what ``to_dict`` gave; the population of a k-map is not in it and must be given.
+    """Read what ``to_dict`` gave; the population that some compare with is not in it and must be given.
 
     Neither are the rules of a `RulesHidden`, which are the owner's: its ``to_private_dict`` has them.
 
@@ -61,7 +61,7 @@ def guarantee_from_dict(document: Mapping[str, object], *, population: object = 
     if not isinstance(named, str) or named not in homes:
         raise unknown(reader, "guarantee", named, ["AllOf", "PerUnit", *homes])
     kind: type[Guarantee] = homes[named].load()
-    if named == "KMap":
+    if homes[named].takes_population:
         fields["population"] = population
     if named == "RulesHidden" and not fields:
         raise ParameterError(

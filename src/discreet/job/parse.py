@@ -137,14 +137,15 @@ def _guarantee(section: object, columns: Mapping[str, Column], folder: Path) -> 
         raise ParameterError(f"A [[guarantee]] needs a kind: {quoted_list(list(specs))}.")
     fields = {name: value for name, value in section.items() if name != "kind"}
     classes = {name: spec.class_name for name, spec in specs.items()}
+    with_population = {spec.class_name for spec in specs.values() if spec.takes_population}
     kind = classes.get(section["kind"], section["kind"])
     if kind not in classes.values():
         hint = nearest_name(section["kind"], [*classes, *classes.values()])
         raise ParameterError(f"'{section['kind']}' is no guarantee{hint}")
-    if kind != "KMap":
+    if kind not in with_population:
         return guarantee_from_dict({"guarantee": kind} | fields)
     path = fields.pop("population", None)
-    require("KMap", "population", path, InstanceOf((str, Path), "the path of a file"))
+    require(kind, "population", path, InstanceOf((str, Path), "the path of a file"))
     names = [name for name, column in columns.items() if column.role is Role.QUASI]
     return guarantee_from_dict({"guarantee": kind} | fields, population=population(folder / path, names))
 

@@ -87,7 +87,7 @@ def judge_release(
     guarantee
         What to judge it by; the guarantee that release.json states by default.
     population
-        The population of a k-map guarantee, which no release holds.
+        The population that the guarantee compares with, which no release holds.
     signed_by
         The public key of whoever must have signed release.json; None verifies no signature.
     """

@@ -81,7 +81,7 @@ def judge_table(
     suppressed
         Whether the class of fully suppressed rows is judged like any other, or exempt.
     population
-        A population table, to measure k-map as well.
+        A population table, to measure k-map and δ-presence as well.
     """
     groups = table.groups() if table.units is None else table.unit_groups()
     verdict = None

@@ -25,7 +25,18 @@ from discreet.guarantees.row_knowledge import known_row_counts
 from discreet.kinds.formatting import number
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
-from discreet.measure import Loss, Prediction, Risk, SinglingOut, loss, prediction, risk, singling_out
+from discreet.measure import (
+    Belief,
+    Loss,
+    Prediction,
+    Risk,
+    SinglingOut,
+    belief,
+    loss,
+    prediction,
+    risk,
+    singling_out,
+)
 from discreet.measure.spelling import twins_of_values
 from discreet.measure.tables.prediction import predictable
 from discreet.measure.tables.table_cautions import table_cautions
@@ -105,6 +116,11 @@ class PrivateTableFigures(PrivateFigures):
         return tuple(
             prediction(self.release.original, predicted.column) for predicted in self._public.predictions
         )
+
+    @cached_property
+    def beliefs(self) -> tuple[Belief, ...]:
+        """How far the release moves what readers believe about each sensitive column; computed on demand alone."""
+        return tuple(belief(self.release, of=name) for name in self.release.schema.sensitive)
 
     @property
     def levels(self) -> dict[str, int] | None:
@@ -324,7 +340,7 @@ class TableKind(Kind):
         if "levels" in parameters:
             values["levels"] = dict(release.recipe.get("levels", {}))
         guarantee = expression(release.guarantee)
-        if "KMap(" in guarantee:
+        if "population=" in guarantee:
             return None
         call = constructor(method, guarantee, set_parameters(values, parameters, release))
         return table_code(release, about, method, guarantee, call)

@@ -34,7 +34,7 @@ class Written:
     owners
         What the owner's folder says; empty where it is not there, or belongs to another release.
     population
-        The population of a k-map guarantee, which no release holds.
+        The population that the guarantee compares with, which no release holds.
     is_changed
         Whether a file is missing, or is not what was written.
     """

@@ -46,6 +46,9 @@ from .queries.attacks import linear_reconstruction as linear_reconstruction
 from .queries.attacks import random_queries as random_queries
 from .queries.target import QueryAttack as QueryAttack
 from .queries.target import QueryTarget as QueryTarget
+from .ratings.linkage import KnownRatings as KnownRatings
+from .ratings.linkage import RatingsLinkage as RatingsLinkage
+from .ratings.linkage import ratings_linkage as ratings_linkage
 from .release_cautions import cautions as cautions
 from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches
@@ -58,6 +61,8 @@ from .sketches.quality import cluster_cohesion as cluster_cohesion
 from .sketches.quality import distance_error as distance_error
 from .sketches.quality import neighbor_overlap as neighbor_overlap
 from .sketches.quality import reconstruction_error as reconstruction_error
+from .tables.belief import Belief as Belief
+from .tables.belief import belief as belief
 from .tables.linkage import AttributeRisk as AttributeRisk
 from .tables.linkage import Linkage as Linkage
 from .tables.linkage import linkage as linkage

@@ -138,7 +138,7 @@ def test_odd_names_come_through_the_command(invoke, tmp_path: Path) -> None:
     ("flags", "words"),
     [
         ([], "guarantee"),
-        (["-k", "five"], "-k takes numbers"),
+        (["-k", "five"], "-k takes whole numbers"),
         (["-k", "5", "--max-suppressed", "0,x"], "--max-suppressed takes numbers"),
         (["-k", "5", "--max-suppressed", "2.0"], "'shares'"),
         (["-k", "5", "--measure", "beauty"], "'measures'"),

@@ -93,6 +93,9 @@ def test_table_without_names_is_found_in_the_voter_roll() -> None:
     assert certainty["Ann"] == certainty["Jack"] == certainty["Victor"] == 0.0
     assert found.persons_pinned == found.records_pinned == 5
     assert by_name(found.attribute_certainty["disease"])["Joy"] == 1.0
+    joint = by_name(found.joint_certainty["disease"])
+    assert joint["Joy"] == joint["Sue"] == 0.5
+    assert found.attributes["disease"].persons_above_joint == 5
 
 
 @pytest.mark.parametrize("spec", [REGIONS, MAPPED], ids=["tree", "mapping"])
@@ -103,6 +106,8 @@ def test_anonymized_table_hides_records_but_tells_that_the_east_has_hiv(spec: ob
     assert found.class_sizes.tolist() == [3, 3]
     assert sorted(found.class_candidates.tolist()) == [3, 4]
     learned, certainty = by_name(found.attribute_certainty["disease"]), by_name(found.certainty)
+    joint = by_name(found.joint_certainty["disease"])
+    assert (joint["Joy"], joint["Mary"]) == pytest.approx((3 / 4, 2 / 3))
     for name in ("Joy", "Sue", "Peter", "Diana"):
         assert (learned[name], certainty[name]) == (1.0, 0.25)
     for name in ("Mary", "John", "William"):

@@ -76,6 +76,8 @@ def test_every_pair_of_record_and_person(records: Rows, people: Rows, threshold:
         assert found.certainty[number] == pytest.approx(certainty)
         learned = oracles.largest_share(theirs) if theirs else 0.0
         assert found.attribute_certainty["ill"][number] == pytest.approx(learned)
+        joint = float(oracles.joint_certainty(number, records, people, fits, "ill"))
+        assert found.joint_certainty["ill"][number] == pytest.approx(joint)
     fitting = [oracles.fitting_people(record, people, fits) for record in records]
     assert found.records_matched == sum(bool(one) for one in fitting)
     assert found.persons_matched == len({number for one in fitting for number in one})
@@ -160,8 +162,16 @@ def test_values_stay_inside() -> None:
     frame = roll([{"age": 21, "town": "Łódź-secret"}])
     found = linkage(released(records), frame)
     listed = found.candidates()
-    assert listed.column_names == ["row", "records", "certainty", "certainty of ill"]
-    assert listed.to_pylist() == [{"row": 0, "records": 1, "certainty": 1.0, "certainty of ill": 1.0}]
+    assert listed.column_names == [
+        "row",
+        "records",
+        "certainty",
+        "certainty of ill",
+        "joint certainty of ill",
+    ]
+    assert listed.to_pylist() == [
+        {"row": 0, "records": 1, "certainty": 1.0, "certainty of ill": 1.0, "joint certainty of ill": 1.0}
+    ]
     shown = repr(found) + json.dumps(found.to_dict())
     assert "secret" not in shown
     assert "gout" not in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
+from discreet.cli.measure import _ratings as ratings
 from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ Examples:
   discreet risk release/
   discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
   discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --external-person name
-  discreet risk baskets.dat --known 1,2,3"""
+  discreet risk baskets.dat --known 1,2,3
+  discreet risk ratings.csv --person user --item movie --value rating --error 1 --known 1,2,4,8"""
 
 
 @command(
@@ -31,6 +34,7 @@ Examples:
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--rest", "--roles", "--population", "--threshold", "--external", "--known",
+        "--value",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)
@@ -49,17 +53,23 @@ Examples:
     help="The external column that names a person, if one has several rows.",
 )
 @click.option(
-    "--known", metavar="NUMBERS", help="Baskets: how many items of one are known; 1,2,3,4 by default."
+    "--known",
+    metavar="NUMBERS",
+    help="How many items of a basket are known, 1,2,3,4 by default, or ratings of a person, 1,2,3,4,6,8.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Baskets: seeds what is drawn for many known items.")
+@click.option("--seed", type=click.IntRange(min=0), help="Baskets, ratings: seeds what is drawn.")
+@ratings.options
 @baskets.reading
 @options.reading
 @options.printing
 def risk(
     data: Path, external: Path | None, external_person: str | None, as_json: bool, quiet: bool, **values: Any
 ) -> None:
-    """Measure how likely the people in DATA, a table or baskets, are to be found again."""
+    """Measure how likely the people in DATA, a table, baskets or ratings, are to be found again."""
     _refuse_drawn(data)
+    if ratings.is_ratings(values):
+        ratings.measure_ratings(data, values, as_json=as_json, quiet=quiet)
+        return
     if baskets.is_baskets(data, values):
         baskets.measure_risk(data, values, as_json=as_json, quiet=quiet)
         return
@@ -130,13 +140,17 @@ def _linkage_lines(linked: Linkage) -> list[tuple[str, str]]:
         ("", f"{linked.persons_matched:,} people fit some of {linked.records_matched:,} rows"),
         ("", f"{pinned}, with a certainty above {percent(linked.threshold)}"),
         ("", f"the highest certainty is {percent(linked.highest)}"),
-        *(("", _learned(name, linked)) for name in linked.attributes),
+        *(("", line) for name in linked.attributes for line in _learned(name, linked)),
     ]
 
 
-def _learned(name: str, linked: Linkage) -> str:
-    learned = linked.attributes[name]
-    return (
+def _learned(name: str, linked: Linkage) -> Iterator[str]:
+    learned, above = linked.attributes[name], percent(linked.threshold)
+    yield (
         f"{name}: learned with a certainty of up to {percent(learned.highest)}, where a guess has "
-        f"{percent(learned.prior)}; above {percent(linked.threshold)} for {learned.persons_above:,} people"
+        f"{percent(learned.prior)}; above {above} for {learned.persons_above:,} people, if they are in the table"
+    )
+    yield (
+        f"{name}, and that the row is theirs: up to {percent(learned.highest_joint)}; above {above} for "
+        f"{learned.persons_above_joint:,} people"
     )

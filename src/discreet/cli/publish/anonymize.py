@@ -92,6 +92,6 @@ def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:
     chosen = guarantees_of(values)
     if not chosen:
         raise parse.mistake("Choose a privacy guarantee.", "-k 5")
-    if values["population"] is not None and values["k_map"] is None:
-        raise parse.mistake("--population requires --k-map.", "--k-map 5")
+    if values["population"] is not None and values["k_map"] is None and values["delta_max"] is None:
+        raise parse.mistake("--population requires --k-map or --delta-max.", "--k-map 5")
     return chosen

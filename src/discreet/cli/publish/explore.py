@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.core.tables.table import Table
     from discreet.guarantees import Guarantee
     from discreet.job.exploration import Exploration, ExploredMethod, ExploredMethods
+    from discreet.publish import Dimension
 
 _SHOWN = 10
 _EPILOG = """\b
@@ -31,7 +32,8 @@ Examples:
   discreet explore job.toml -k 2,5,10 --row 3
   discreet explore patients.csv --quasi age,zip --hierarchy age=intervals:5,10,20 --hierarchy zip=mask -k 2,5,10
   discreet explore patients.csv --quasi age,zip --sensitive disease -k 5 -l 2 --hierarchy zip=mask \\
-      --max-suppressed 0,0.02,0.05 --measure loss,discernibility --top 5 --all"""
+      --max-suppressed 0,0.02,0.05 --measure loss,discernibility --top 5 --all
+  discreet explore patients.csv --quasi age,zip -k 5 --dimensions named"""
 
 
 @command(
@@ -82,6 +84,12 @@ Examples:
     metavar="SECONDS",
     help="For each search of a lattice too large to visit whole; 10 by default.",
 )
+@click.option(
+    "--dimensions",
+    type=click.Choice(["named", "uniqueness"]),
+    help="Show instead what is lost as quasi-identifiers are added one by one: as named, or next the one that makes "
+    "most rows unique.",
+)
 @click.option("--all", "every", is_flag=True, help="Print all rows, not the ten best.")
 @click.option(
     "--row",
@@ -100,8 +108,11 @@ def explore(data: Path, as_json: bool, quiet: bool, **values: Any) -> None:
     from discreet.cli._progress import stages
     from discreet.job.exploration import explore as explored
 
-    ks = _numbers("-k", values["ks"], int) if values["ks"] else [None]
-    shares = _numbers("--max-suppressed", values["shares"], parse.whole_or_not)
+    if values["dimensions"] is not None:
+        _show_dimensions(data, values, as_json=as_json, quiet=quiet)
+        return
+    ks = _distinct("-k", values["ks"], int) if values["ks"] else [None]
+    shares = _distinct("--max-suppressed", values["shares"], parse.whole_or_not)
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         table = described_table(data, values, judged=False)
@@ -116,6 +127,36 @@ def explore(data: Path, as_json: bool, quiet: bool, **values: Any) -> None:
         _print_json(exploration, base)
     elif not quiet:
         _print(exploration, rows, chosen=values["row"], every=values["every"])
+
+
+def _show_dimensions(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """Print the cost of a guarantee by the number of quasi-identifiers, each line once it is known."""
+    from discreet.cli._described import described_table
+    from discreet.cli._output import print_json
+    from discreet.publish import dimensions
+
+    ks = _distinct("-k", values["ks"], int) if values["ks"] else [None]
+    if len(ks) > 1:
+        raise parse.mistake("--dimensions takes one k.", "-k 5")
+    table = described_table(data, values, judged=False)
+    guarantee = _guarantees(data, values, ks, table)[0]
+    limit = values["time_limit"] * len(table.schema.quasi)
+    steps: list[Dimension] = []
+    for step in dimensions(table, guarantee, order=values["dimensions"], time_limit=limit):
+        if not steps and not (quiet or as_json):
+            click.echo("columns     loss  left out   unique  (k/n)^(1/d)  added")
+        steps.append(step)
+        if not (quiet or as_json):
+            lost = "none" if step.loss is None else percent(step.loss)
+            cells = f"{step.n_columns:>7}  {lost:>7}  {percent(step.failing):>8}  {percent(step.unique):>7}"
+            click.echo(one_line(f"{cells}  {percent(step.volume):>11}  {step.column}"))
+    if as_json:
+        content = {"rows": table.n_rows, "dimensions": [step.to_dict() for step in steps]}
+        print_json({"command": "explore", "ok": True, **content})
+    elif not quiet:
+        click.echo("loss by Mondrian; left out and unique if nothing is generalized")
+        if len(steps) < len(table.schema.quasi):
+            click.echo(f"stopped after {limit:g} seconds, as --time-limit for each column says")
 
 
 def _guarantees(data: Path, values: Mapping[str, Any], ks: list[Any], table: Table) -> list[Guarantee]:
@@ -137,13 +178,9 @@ def _guarantees(data: Path, values: Mapping[str, Any], ks: list[Any], table: Tab
     return [guarantee_from(section, table.schema, Path()) for section in sections]
 
 
-def _numbers(flag: str, text: str, kind: Callable[[str], float]) -> list[Any]:
-    try:
-        numbers = [kind(number) for number in text.split(",")]
-    except ValueError:
-        raise parse.mistake(f"{flag} takes numbers such as 2,5,10.") from None
+def _distinct(flag: str, text: str, kind: Callable[[str], float]) -> list[Any]:
     # 1 may be a row and 1.0 all of them, although the two are equal.
-    return list({(type(number), number): number for number in numbers}.values())
+    return list({(type(number), number): number for number in parse.number_list(flag, text, kind)}.values())
 
 
 def _base(data: Path, values: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command
+from discreet.core.registry import GUARANTEES
 
 if TYPE_CHECKING:
     from discreet.publish.recipes.recipe import Recipe
@@ -114,8 +115,9 @@ def _parameters(parameters: dict[str, Any]) -> list[str]:
 def _guarantee(guarantee: dict[str, Any]) -> str:
     from discreet.guarantees import guarantee_from_dict
 
-    if "KMap" in str(guarantee):
-        return "k-map; see release.json for its parameters"
+    for spec in GUARANTEES.values():
+        if spec.takes_population and spec.class_name in str(guarantee):
+            return f"{spec.name}; see release.json for its parameters"
     return guarantee_from_dict(guarantee).describe()
 
 

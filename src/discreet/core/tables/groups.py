@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -78,6 +78,15 @@ class Cover(Protocol):
 
     def matches(self, population: object) -> IntArray:
         """Count, for each group, the people of a population table its published cells may describe."""
+        ...
+
+
+@runtime_checkable
+class SharedCover(Cover, Protocol):
+    """A cover of all classes of a table, which knows whether they share people."""
+
+    def shared(self, population: object) -> tuple[BoolArray, int]:
+        """Return which groups cover a person that another covers too, and how many people no group covers."""
         ...
 
 

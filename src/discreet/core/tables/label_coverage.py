@@ -41,11 +41,34 @@ class LabelCover:
         """Count, for each class, the population rows that its labels cover in every column."""
         from discreet.kernels.tables.matching import matched_weight
 
+        rows, counts = self._described(population)
+        return matched_weight(self.classes, rows, counts)
+
+    def shared(self, population: object) -> tuple[BoolArray, int]:
+        """Return which classes cover a population row that another covers too, and how many rows no class covers."""
+        rows, counts = self._described(population)
+        n_covering = np.zeros(counts.size, np.int64)
+        for labels in self.classes:
+            n_covering += self._covered(labels, rows)
+        several = n_covering > 1
+        overlaps = (
+            [bool((self._covered(labels, rows) & several).any()) for labels in self.classes]
+            if several.any()
+            else np.zeros(len(self.classes), np.bool_)
+        )
+        return np.asarray(overlaps, np.bool_), int(counts[n_covering == 0].sum())
+
+    def _described(self, population: object) -> tuple[list[BoolArray], IntArray]:
+        """Return by column which of the population's distinct rows each label covers, and how many rows are alike."""
         table = _as_table(population, self.books)
         described = [described_values(book, table.encoded[book.name]) for book in self.books]
         columns = [table.codes(book.name) for book in self.books]
         rows = [matrix[:, codes] for matrix, codes in zip(described, columns, strict=True)]
-        return matched_weight(self.classes, rows, table.tuples.counts)
+        return rows, table.tuples.counts
+
+    def _covered(self, labels: CodeArray, rows: list[BoolArray]) -> BoolArray:
+        covered = [row[label] for row, label in zip(rows, labels, strict=True)]
+        return np.asarray(np.logical_and.reduce(covered), np.bool_)
 
 
 def described_values(labels: Codebook, values: Codebook) -> BoolArray:

@@ -33,7 +33,8 @@ class AttributeRisk:
     """What an attacker learns of one sensitive column about the people matched, if they are in the release.
 
     A person's attribute certainty is the largest share of one value among the records that may be theirs. ``prior`` is
-    that share in the whole release, which anyone may guess.
+    that share in the whole release, which anyone may guess. ``highest_joint`` and ``persons_above_joint`` are about the
+    joint certainty, that a record is theirs and has the value.
     """
 
     highest: float
@@ -41,6 +42,8 @@ class AttributeRisk:
     persons_above: int
     share_above: float
     prior: float
+    highest_joint: float
+    persons_above_joint: int
 
 
 @public
@@ -66,7 +69,10 @@ class Linkage:
         The people, and the records, of whom the certainty is above the threshold.
     attributes
         Per sensitive column what is learned, and for each person how certainly (``attribute_certainty``; 0 where no
-        record matches).
+        record matches), if they are in the release.
+    joint_certainty
+        Per sensitive column and person, the certainty that a record is theirs and has the value that is likeliest: the
+        certainties of the records with that value, added up.
     rows
         For each person, their (first) row number in the external table.
     """
@@ -84,6 +90,7 @@ class Linkage:
     records: IntArray
     certainty: FloatArray
     attribute_certainty: dict[str, FloatArray]
+    joint_certainty: dict[str, FloatArray]
     class_sizes: IntArray
     class_candidates: IntArray
     class_certainty: FloatArray
@@ -104,6 +111,7 @@ class Linkage:
         columns: dict[str, Any] = {"row": self.rows, "records": self.records, "certainty": self.certainty}
         for name, certainty in self.attribute_certainty.items():
             columns[f"certainty of {name}"] = certainty
+            columns[f"joint certainty of {name}"] = self.joint_certainty[name]
         return pa.table(columns)
 
     def to_dict(self) -> dict[str, object]:
@@ -167,8 +175,9 @@ def linkage(
     >>> released = Table(pa.table({"age": [26, 37], "zip": ["10547", "90210"], "disease": ["HIV", "Hepatitis C"]}),
     ...     {"age": quasi(), "zip": quasi(), "disease": sensitive()})
     >>> roll = pa.table({"name": ["Joy", "William", "Sue"], "age": [26, 37, 26], "zip": ["10547", "90210", "10547"]})
-    >>> linkage(released, roll).certainty
-    array([0.5, 1. , 0.5])
+    >>> linked = linkage(released, roll)
+    >>> linked.certainty, linked.joint_certainty["disease"]
+    (array([0.5, 1. , 0.5]), array([0.5, 1. , 0.5]))
     """
     require("linkage", "subject", subject, InstanceOf((Table, Release), "a Table or a Release"))
     require("linkage", "threshold", threshold, FloatIn(0, 1))
@@ -191,7 +200,9 @@ def _linkage(on: tuple[str, ...], groups: Groups, matches: Matches, threshold: f
     records = np.bincount(matches.owner, weights=groups.sizes[matches.group], minlength=n_owners).astype(
         np.int64
     )
-    learned = {name: _learned(counts, matches, records) for name, counts in groups.sensitive.items()}
+    learned = {
+        name: _learned(counts, matches, records, of_class) for name, counts in groups.sensitive.items()
+    }
     pinned = certainty > threshold
     return Linkage(
         on=on,
@@ -204,12 +215,13 @@ def _linkage(on: tuple[str, ...], groups: Groups, matches: Matches, threshold: f
         records_pinned=int(groups.sizes[of_class > threshold].sum()),
         highest=float(certainty.max()),
         attributes={
-            name: _attribute(share, matches.people, groups.sensitive[name].overall, threshold)
-            for name, share in learned.items()
+            name: _attribute(share, joint, matches.people, groups.sensitive[name].overall, threshold)
+            for name, (share, joint) in learned.items()
         },
         records=records[matches.of_person],
         certainty=certainty[matches.of_person],
-        attribute_certainty={name: share[matches.of_person] for name, share in learned.items()},
+        attribute_certainty={name: share[matches.of_person] for name, (share, _) in learned.items()},
+        joint_certainty={name: joint[matches.of_person] for name, (_, joint) in learned.items()},
         class_sizes=groups.sizes,
         class_candidates=candidates.astype(np.int64),
         class_certainty=of_class,
@@ -217,13 +229,15 @@ def _linkage(on: tuple[str, ...], groups: Groups, matches: Matches, threshold: f
     )
 
 
-def _learned(counts: SensitiveCounts, matches: Matches, records: IntArray) -> FloatArray:
-    """Return each owner the largest share of one value among the records that may be theirs."""
+def _learned(
+    counts: SensitiveCounts, matches: Matches, records: IntArray, of_class: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return for each owner the largest share of a value among records that may be theirs, and the joint certainty."""
     from discreet.kernels.tables.grouping import distinct
 
     n_values = counts.overall.size
     start, length = counts.indptr[matches.group], np.diff(counts.indptr)[matches.group]
-    largest = np.zeros(records.size, np.int64)
+    largest, joint = np.zeros(records.size, np.int64), np.zeros(records.size)
     block = (np.cumsum(np.bincount(matches.owner, weights=length, minlength=records.size)) // BLOCK)[
         matches.owner
     ]
@@ -231,12 +245,17 @@ def _learned(counts: SensitiveCounts, matches: Matches, records: IntArray) -> Fl
         here = slice(*np.searchsorted(block, [number, number + 1]))
         entry = spans(start[here], length[here])
         keys = np.repeat(matches.owner[here], length[here]) * n_values + counts.values[entry]
-        first, _, sums = distinct(keys, counts.counts[entry])
+        first, value_of, sums = distinct(keys, counts.counts[entry])
+        certainty = np.repeat(of_class[matches.group[here]], length[here]) * counts.counts[entry]
         np.maximum.at(largest, keys[first] // n_values, sums)
-    return largest / np.maximum(records, 1)
+        np.maximum.at(joint, keys[first] // n_values, np.bincount(value_of, certainty, first.size))
+    # A person who fits several classes can be the best guess in each of them, but is certain of nothing twice.
+    return largest / np.maximum(records, 1), np.minimum(joint, 1.0)
 
 
-def _attribute(share: FloatArray, people: IntArray, overall: IntArray, threshold: float) -> AttributeRisk:
+def _attribute(
+    share: FloatArray, joint: FloatArray, people: IntArray, overall: IntArray, threshold: float
+) -> AttributeRisk:
     n_matched = int(people[share > 0].sum())
     above = int(people[share > threshold].sum())
     return AttributeRisk(
@@ -245,4 +264,6 @@ def _attribute(share: FloatArray, people: IntArray, overall: IntArray, threshold
         persons_above=above,
         share_above=above / int(people.sum()),
         prior=float(overall.max() / overall.sum()),
+        highest_joint=float(joint.max()),
+        persons_above_joint=int(people[joint > threshold].sum()),
     )

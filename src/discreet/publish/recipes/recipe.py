@@ -151,7 +151,7 @@ class Recipe:
 
     @reads("The guarantee of the recipe")
     def guarantee(self, population: Table | None = None) -> Guarantee:
-        """Return what the recipe's release guaranteed; a k-map guarantee needs its population again."""
+        """Return what the recipe's release guaranteed; one about a population needs it again."""
         from discreet.guarantees import guarantee_from_dict
 
         return guarantee_from_dict(self.data["guarantee"], population=population)
@@ -194,7 +194,7 @@ class Recipe:
         keys
             The keys of pseudonyms, by column.
         population
-            The population of a k-map guarantee.
+            The population that the guarantee compares with.
         allow_unique
             Columns to be published as they are although they single out many of the new rows, beside those that the
             recipe allows.

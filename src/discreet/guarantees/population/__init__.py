@@ -1,0 +1,1 @@
+"""Guarantees that compare a release with the table of a population."""
