@@ -6,7 +6,7 @@ import csv
 import datetime as dt
 import math
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def numbers(flag: str, values: Iterable[str], kind: type[int] | type[float]) -> 
         raise mistake(f"{flag} takes COLUMN=NUMBER.") from None
 
 
-def number_list(flag: str, text: str, kind: type[int] | type[float]) -> list[Any]:
+def number_list(flag: str, text: str, kind: Callable[[str], float]) -> list[Any]:
     """Split a list of numbers at commas.
 
     >>> number_list("--known", "1,2,4", int)

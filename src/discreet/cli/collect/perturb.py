@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def show(job: VerbJob, result: Made) -> None:
     )
 
 
-def _epsilon(figures: dict[str, Any]) -> str:
+def _epsilon(figures: Mapping[str, Any]) -> str:
     """Return what the noise of a row is worth; columns without noise are not in it."""
     from discreet.cli._output import number_text
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.core.tables.table import Table
     from discreet.guarantees import Guarantee
     from discreet.job.exploration import Exploration, ExploredMethod, ExploredMethods
-    from discreet.publish import Dimension
+    from discreet.publish import AddedColumn
 
 _SHOWN = 10
 _EPILOG = """\b
@@ -141,7 +141,7 @@ def _show_dimensions(data: Path, values: Mapping[str, Any], *, as_json: bool, qu
     table = described_table(data, values, judged=False)
     guarantee = _guarantees(data, values, ks, table)[0]
     limit = values["time_limit"] * len(table.schema.quasi)
-    steps: list[Dimension] = []
+    steps: list[AddedColumn] = []
     for step in dimensions(table, guarantee, order=values["dimensions"], time_limit=limit):
         if not steps and not (quiet or as_json):
             click.echo("columns     loss  left out   unique  (k/n)^(1/d)  added")

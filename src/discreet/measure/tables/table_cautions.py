@@ -326,10 +326,8 @@ def _linked_units(table: Table, name: str) -> tuple[int, int]:
     else:
         columns = table.source.columns([name, *table.schema.quasi])
         codes = [value_codes(columns[column], column)[1] for column in (name, *table.schema.quasi)]
-        labels, units = (
-            np.unique(np.stack(codes[1:], axis=1), axis=0, return_inverse=True)[1].ravel(),
-            codes[0],
-        )
+        inverse = np.unique(np.stack(codes[1:], axis=1), axis=0, return_inverse=True)[1]
+        labels, units = inverse.ravel().astype(np.int32), codes[0]
     pairs = np.unique(np.stack([units, labels], axis=1), axis=0)
     starts = np.flatnonzero(np.append(True, pairs[1:, 0] != pairs[:-1, 0]))
     sets = [tuple(classes.tolist()) for classes in np.split(pairs[:, 1], starts[1:])]

@@ -15,8 +15,8 @@ import numpy as np
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
-from discreet.core.guarantee import Guarantee
 from discreet.guarantees import NoValueDisclosed
+from discreet.guarantees.constructed import ConstructedGuarantee
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
 WOULD_DISCLOSE = "the answer, together with earlier ones, could disclose a value"
@@ -237,7 +237,7 @@ class Auditor(ABC):
         """What whoever makes a vault with these parameters should know."""
         return ()
 
-    def guarantee(self, sensitive: tuple[str, ...]) -> Guarantee:
+    def guarantee(self, sensitive: tuple[str, ...]) -> ConstructedGuarantee:
         """Return what the answers about these columns keep together."""
         return NoValueDisclosed(of=sensitive)
 

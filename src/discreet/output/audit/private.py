@@ -13,9 +13,9 @@ import numpy as np
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
-from discreet.core.guarantee import Guarantee
 from discreet.core.params import FloatIn, OneOf, require
 from discreet.guarantees import DifferentialPrivacy
+from discreet.guarantees.constructed import ConstructedGuarantee
 from discreet.output.audit.auditor import BUDGET_SPENT, AnswerPlan, Audit, Auditor, Denied, Question, set_key
 from discreet.output.audit.bounds import require_between, require_bounds
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
@@ -99,7 +99,7 @@ class PrivateAnswers(Auditor):
             f"An epsilon of {self.epsilon:g} hides little: once it is spent, a value may be as good as known.",
         )
 
-    def guarantee(self, sensitive: tuple[str, ...]) -> Guarantee:
+    def guarantee(self, sensitive: tuple[str, ...]) -> ConstructedGuarantee:
         """Return differential privacy within the budget, for all columns together."""
         del sensitive
         return DifferentialPrivacy(self.epsilon, self.delta if self.mechanism == "gaussian" else 0.0)

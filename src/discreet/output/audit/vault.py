@@ -16,11 +16,11 @@ import pyarrow as pa
 from discreet.core.boundary import public
 from discreet.core.engine import arrow_table
 from discreet.core.errors import OutputError, ParameterError, SchemaError
-from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require
 from discreet.core.verdict import Verdict
 from discreet.engines.files import reason
 from discreet.engines.scratch import try_lock
+from discreet.guarantees.constructed import ConstructedGuarantee
 from discreet.output.audit.auditor import Answer, Auditor, Denied
 from discreet.output.audit.auditors import auditor_from_dict
 from discreet.output.audit.config import CONFIG, Config
@@ -210,7 +210,7 @@ class Vault:
         return self.guarantee.check(self)
 
     @property
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> ConstructedGuarantee:
         """What the auditor guarantees of all answers together."""
         return self.auditor.guarantee(self.config.sensitive)
 

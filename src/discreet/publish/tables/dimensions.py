@@ -20,7 +20,7 @@ from discreet.publish.tables.mondrian import Mondrian
 
 @public
 @dataclass(frozen=True)
-class Dimension:
+class AddedColumn:
     """What it costs to keep a guarantee with some of the quasi-identifiers.
 
     Attributes
@@ -56,7 +56,7 @@ def dimensions(
     *,
     order: Literal["named", "uniqueness"] = "named",
     time_limit: float = 60.0,
-) -> Iterator[Dimension]:
+) -> Iterator[AddedColumn]:
     """Iterate over what a guarantee costs as the table's quasi-identifiers are added, each figure once it is known.
 
     Parameters
@@ -88,7 +88,7 @@ def dimensions(
     return _steps(table, guarantee, order, time.monotonic() + time_limit)
 
 
-def _steps(table: Table, guarantee: Guarantee, order: str, deadline: float) -> Iterator[Dimension]:
+def _steps(table: Table, guarantee: Guarantee, order: str, deadline: float) -> Iterator[AddedColumn]:
     chosen: list[str] = []
     left = list(table.schema.quasi)
     while left and time.monotonic() < deadline:
@@ -110,7 +110,7 @@ def _with(table: Table, names: list[str]) -> Table:
     return Table(table.frame, roles)
 
 
-def _measured(part: Table, guarantee: Guarantee, name: str) -> Dimension:
+def _measured(part: Table, guarantee: Guarantee, name: str) -> AddedColumn:
     d = len(part.schema.quasi)
     judged = counted_by_unit(guarantee, part).check(part)
     try:
@@ -119,4 +119,4 @@ def _measured(part: Table, guarantee: Guarantee, name: str) -> Dimension:
         cost = None
     volume = min(guarantee.smallest / part.n_rows, 1.0) ** (1 / d)
     failing = judged.failing_rows / part.n_rows
-    return Dimension(d, name, cost, failing, risk(part).uniques_share, volume)
+    return AddedColumn(d, name, cost, failing, risk(part).uniques_share, volume)
