@@ -212,7 +212,7 @@ class Protocol(ABC):
     >>> from discreet.parties import SecureSum
     >>> protocol = SecureSum(length=2)
     >>> protocol.withstands(5), [frame.kind for frame in protocol.frames(("a", "b", "c"))][:2]
-    (2, ['keys', 'keys'])
+    (1, ['keys', 'keys'])
     """
 
     name: ClassVar[str]

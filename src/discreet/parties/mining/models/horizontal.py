@@ -43,8 +43,8 @@ class HorizontalProtocol(RowsProtocol):
         Where above 0, all that is opened is ε-private together, for rows added or removed.
     min_honest : int
         How many parties' shares of noise suffice for ε. The default 1 keeps the guarantee although all others collude
-        or drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties
-        themselves ε holds up to one less than their number.
+        or drop out; a larger number needs less noise, and ε then holds while as many parties that do not collude
+        remain. A party can subtract its own noise, so it is at most one less than the number of parties.
     threshold : int
         How many parties must remain; 0 stands for more than half of them, and at least 3. With ``epsilon`` one more
         than ``min_honest`` must remain, so that toward each of them the noise of as many others is there.
@@ -81,15 +81,15 @@ class HorizontalProtocol(RowsProtocol):
         super().check_parties(names)
         if self.threshold:
             require(self, "threshold", self.threshold, IntIn(min(3, len(names)), len(names)))
-        require(self, "min_honest", self.min_honest, IntIn(1, len(names)))
+        require(self, "min_honest", self.min_honest, IntIn(1, len(names) - 1))
 
     def needed(self, n_parties: int) -> int:
         """Return how many parties must remain: as many as for a secure sum, and enough for the noise.
 
-        A party can subtract its own noise, so one more than ``min_honest`` must be there; all of them at most.
+        A party can subtract its own noise, so one more than ``min_honest`` must be there.
         """
         least = SecureSum(length=1, threshold=self.threshold).needed(n_parties)
-        return max(least, min(n_parties, self.min_honest + 1)) if self.epsilon else least
+        return max(least, self.min_honest + 1) if self.epsilon else least
 
     @property
     def holds_back(self) -> bool:
@@ -97,8 +97,16 @@ class HorizontalProtocol(RowsProtocol):
         return self.min_count > 1 and not self.epsilon
 
     def withstands(self, n_parties: int) -> int:
-        """Return how many parties may pool what they saw without learning more than ``leaks`` says."""
-        return 1 if self.holds_back else self.needed(n_parties) - 1
+        """Return how many parties may pool what they saw without learning more than ``leaks`` says.
+
+        Of those that must remain, two others are left in a sum, as in :class:`SecureSum`; with ε as many as must not
+        collude, since those that do know their own noise.
+        """
+        if self.holds_back:
+            return 1
+        if self.epsilon:
+            return self.needed(n_parties) - self.min_honest
+        return SecureSum(length=1, threshold=self.threshold).withstands(n_parties)
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -114,6 +122,10 @@ class HorizontalProtocol(RowsProtocol):
                 "stops leaves behind the sums that were opened until then; run it again with the same parties only."
             ),
             "The first party together with enough parties to reach the threshold learns every party's sums.",
+            (
+                "Parties that pool what they saw can subtract their own part of every sum, and learn the sum of the "
+                "others; all but one of those in it learn that one's part."
+            ),
             *self.consent_leaks,
         )
         if self.epsilon:
