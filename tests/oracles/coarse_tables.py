@@ -25,8 +25,10 @@ def quantile_ranks(shares: Sequence[float], n: int, least: int) -> list[int]:
 
     One that has fewer rows between it and the next lower one is that one.
     """
-    exact = {share: Fraction(repr(share)) * n for share in shares}
-    places = {share: min(max(place, Fraction(least)), Fraction(n - least + 1)) for share, place in exact.items()}
+    places = {share: Fraction(repr(share)) * n for share in shares}
+    for share, place in places.items():
+        # The rank is the next whole number, so a place just below the least one has rows enough below it.
+        places[share] = Fraction(least) if place <= least - 1 else min(place, Fraction(n - least + 1))
     below = None
     ranks = {}
     for share in sorted(places):

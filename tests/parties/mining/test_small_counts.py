@@ -239,7 +239,8 @@ FEW = {
 }
 
 
-@pytest.mark.parametrize("kind",
+@pytest.mark.parametrize(
+    "kind",
     [
         *("statistics", "vertical-statistics", "naive-bayes", "vertical-naive-bayes"),
         *("logistic-regression", "k-means", "vertical-k-means"),

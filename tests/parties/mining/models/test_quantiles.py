@@ -52,7 +52,9 @@ def test_no_cell_between_two_quantiles_has_few_rows(seed: int) -> None:
 def test_quantiles_that_are_near_each_other_are_joined_by_exact_arithmetic() -> None:
     """A tenth of fifty rows is five, and of 49 fewer; shares whose difference has a large denominator are safe."""
     for n, n_opened in ((50, 3), (49, 2)):
-        protocol = mining.HorizontalQuantiles(columns=("x",), q=(0.6, 0.4, 0.5), ranges={"x": (0, 63)}, bits=6)
+        protocol = mining.HorizontalQuantiles(
+            columns=("x",), q=(0.6, 0.4, 0.5), ranges={"x": (0, 63)}, bits=6
+        )
         run = checked(protocol, {name: {"x": np.arange(n)[at::3]} for at, name in enumerate("abc")})
         opened = run.outputs["b"].model["x"]
         assert len(set(opened.tolist())) == n_opened
