@@ -130,11 +130,12 @@ class SecureSum(Protocol):
             "The collector together with enough parties to reach the threshold learns every vector.",
         )
         pooled = (
-            "Parties that pool what they saw can subtract their vectors from the sum they know, and learn the sum of the "
-            "others; all but one of those in it learn that one's vector."
+            "A party can subtract its own vector from the sum it knows, and parties that pool what they saw all of "
+            "theirs: they learn the sum of the others, and all but one of those in it that one's vector."
         )
+        runs = "Sums of several runs can be subtracted: what differs between them, a party or a row, is the difference."
         small = "Every value of the sum is opened, however small; a count of one points to a person."
-        return (*(ring if self.method == "ring" else masks), pooled, *self.consent_leaks, small)
+        return (*(ring if self.method == "ring" else masks), pooled, *self.consent_leaks, runs, small)
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""

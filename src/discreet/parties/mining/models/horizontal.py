@@ -14,7 +14,7 @@ from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.parties.mining.models.columns import MAX_ROWS, Placed, placed_in_ranges, placed_on_grid
 from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
-from discreet.parties.protocol import Party
+from discreet.parties.protocol import Party, own_rows_leak, several_runs_leak
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, cut_groups
 from discreet.parties.sums.noise_shares import noise_shares
 from discreet.parties.sums.secure_sum import SecureSum, Sum
@@ -116,6 +116,7 @@ class HorizontalProtocol(RowsProtocol):
     @property
     def _sum_leaks(self) -> tuple[str, ...]:
         """What every protocol of secure sums shows."""
+        noisy = ", with its noise" if self.epsilon else ""
         every_sum = (
             (
                 "Every party learns which parties dropped out, in which round, and whether they were late. A run that "
@@ -123,8 +124,8 @@ class HorizontalProtocol(RowsProtocol):
             ),
             "The first party together with enough parties to reach the threshold learns every party's sums.",
             (
-                "Parties that pool what they saw can subtract their own part of every sum, and learn the sum of the "
-                "others; all but one of those in it learn that one's part."
+                "A party can subtract its own part of every sum, and parties that pool what they saw all of theirs: "
+                f"they learn the sum of the others, and all but one of those in it that one's part{noisy}."
             ),
             *self.consent_leaks,
         )
@@ -135,11 +136,18 @@ class HorizontalProtocol(RowsProtocol):
                     f"Each party that colludes takes its noise with it, and a party can subtract its own; the noise of "
                     f"{self.min_honest} others must remain for ε."
                 ),
+                "What several runs on the same rows open is private for the sum of their ε, and not for less.",
             )
+        subtracted = (own_rows_leak(self.min_count), several_runs_leak(self.min_count))
         if self.min_count == 1:
-            return (*every_sum, "Every count is opened, however small; a count of one points to a person.")
+            return (
+                *every_sum,
+                *subtracted,
+                "Every count is opened, however small; a count of one points to a person.",
+            )
         return (
             *every_sum,
+            *subtracted,
             f"Every party learns which counts lie below {self.min_count}; of these no more is opened.",
             f"The first two parties together learn the counts below {self.min_count} as well.",
         )

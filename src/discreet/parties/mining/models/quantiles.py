@@ -17,7 +17,7 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
 from discreet.parties.mining.models.columns import finite_numbers, own_columns, require_ranges
 from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
-from discreet.parties.protocol import Facts, Party
+from discreet.parties.protocol import Facts, Party, several_runs_leak
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
@@ -88,12 +88,12 @@ class HorizontalQuantiles(RowsProtocol):
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond the quantiles."""
         extremes = (
-            "The least and the largest value are quantiles as others are, each that of one row; as many quantiles as rows "
-            "open all values."
+            "The least and the largest value are quantiles as others are, each that of one row; as many quantiles as "
+            "rows open all values."
         )
         sides = (
-            f"Every party learns of each quantile whether fewer than {self.min_count} rows lie on a side of it, or between "
-            "it and the one below."
+            f"Every party learns of each quantile whether fewer than {self.min_count} rows lie on a side of it, or "
+            "between it and the one below."
         )
         return (
             f"Every party learns whether there are {self._least_rows} rows or more.",
@@ -104,6 +104,11 @@ class HorizontalQuantiles(RowsProtocol):
             sides if self.holds_back else extremes,
             "The first two parties together learn the counts of every other party at the steps that were compared.",
             *self.consent_leaks,
+            (
+                "Rows between two quantiles are a share of all, of which a party can subtract its own: of the others "
+                f"fewer than {max(2, self.min_count)} may be left."
+            ),
+            several_runs_leak(self.min_count),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
