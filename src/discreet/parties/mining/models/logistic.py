@@ -90,7 +90,7 @@ class HorizontalLogistic(HorizontalProtocol):
         return (
             "Every party learns the loss, the gradient and the Hessian of all rows at the coefficients of all rounds.",
             "Every party learns the number of rows of each class with rows enough, and the number of rounds.",
-            "The first Hessian has the sums of values and of their products; with the first gradient those of each class.",
+            "The first Hessian has the sums of values and of products of two, the first gradient those of each class.",
             VALUE_COUNTS,
             *self._sum_leaks,
         )

@@ -292,7 +292,7 @@ class VerticalNaiveBayes(VerticalClassifier):
             "class of each, and it knows of rows that they are not in a class where a count is zero."
         )
         by_sums = (
-            "A party knows its own columns row by row, and the model has their sums and sums of squares in every class: "
+            "A party knows its own columns row by row, and the model has their sums and sums of squares in each class: "
             "by trying which rows add up to these it may find the class of every row. Each column of its own has the "
             f"information for about {3 * self.bits} rows of two classes; 'min_count' does not prevent it."
         )
