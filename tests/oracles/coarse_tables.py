@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
 
 
 def blocks(
@@ -18,7 +20,20 @@ def blocks(
     return blocks(table, least, low, middle) + blocks(table, least, middle, high)
 
 
-def quantile_rank(q: float, n: int, least: int) -> int:
-    """Return the rank of a quantile among n rows, with enough rows on both sides of it."""
-    rank = max(1, -(-round(q * 1000) * n // 1000))
-    return min(max(rank, least), n - least + 1)
+def quantile_ranks(shares: Sequence[float], n: int, least: int) -> list[int]:
+    """Return the ranks of quantiles among n rows: with enough rows on both sides, and between any two of them.
+
+    One that has fewer rows between it and the next lower one is that one.
+    """
+    places = {share: Fraction(repr(share)) * n for share in shares}
+    for share, place in places.items():
+        # The rank is the next whole number, so a place just below the least one has rows enough below it.
+        places[share] = Fraction(least) if place <= least - 1 else min(place, Fraction(n - least + 1))
+    below = None
+    ranks = {}
+    for share in sorted(places):
+        place = places[share]
+        if below is None or place - below >= least:
+            below = place
+        ranks[share] = ceil(below)
+    return [ranks[share] for share in shares]

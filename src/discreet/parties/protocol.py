@@ -29,6 +29,19 @@ _LOST = {
 """How a party was lost, in words."""
 
 
+def several_runs_leak(least: int) -> str:
+    """Return that runs on the same data can be subtracted, which no protocol can prevent; 2 is the least ``least``."""
+    return (
+        "What several runs on the same data open can be subtracted, whatever their protocols, columns, bins or "
+        f"categories: counts below {max(2, least)} may follow, or what one row more has added."
+    )
+
+
+def own_rows_leak(least: int, rows: str = "rows") -> str:
+    """Return that a party knows what it counted itself; 2 is the least ``least``."""
+    return f"A party can subtract its own {rows} from a count: of the others fewer than {max(2, least)} may be left."
+
+
 @public
 class Party:
     """One party's end of a session: named channels to its peers, coins, and a meter.
@@ -212,7 +225,7 @@ class Protocol(ABC):
     >>> from discreet.parties import SecureSum
     >>> protocol = SecureSum(length=2)
     >>> protocol.withstands(5), [frame.kind for frame in protocol.frames(("a", "b", "c"))][:2]
-    (2, ['keys', 'keys'])
+    (1, ['keys', 'keys'])
     """
 
     name: ClassVar[str]

@@ -93,7 +93,7 @@ def _protocols(epsilon: float, min_honest: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("number", range(5))
-@pytest.mark.parametrize("min_honest", [1, 3])
+@pytest.mark.parametrize("min_honest", [1, 2])
 def test_a_large_epsilon_gives_nearly_the_exact_model(number: int, min_honest: int) -> None:
     protocol = _protocols(10_000.0, min_honest)[number]
     found = checked(protocol, ROWS).outputs["p1"].model

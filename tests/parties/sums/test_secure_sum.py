@@ -251,9 +251,9 @@ def test_the_verdict_is_assumed_and_counts_the_colluders_it_withstands() -> None
     verdict = SecureSum(length=1).verdict(NAMES)
     assert verdict.ok
     assert verdict.basis is Basis.ASSUMED
-    assert verdict.worst == 2
+    assert verdict.worst == 1
     assert SecureSum(length=1, method="ring").verdict(NAMES).worst == 1
-    assert SecureSum(length=1, threshold=5).verdict(NAMES).worst == 4
+    assert SecureSum(length=1, threshold=5).verdict(NAMES).worst == 3
 
 
 # Mistakes.

@@ -19,7 +19,7 @@ from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import IntIn, require
 from discreet.parties.mining.models.columns import own_columns, read_columns, require_names
-from discreet.parties.protocol import Facts, Party, Protocol
+from discreet.parties.protocol import Facts, Party, Protocol, own_rows_leak, several_runs_leak
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 from discreet.publish.tables.suppression import SUPPRESSIBLE
@@ -152,6 +152,8 @@ class AnonymizeTogether(Protocol):
             "The first two parties together learn every party's counts of every cell.",
             f"Every party learns the sizes of the published classes, which are {self.k} or more.",
             *self.consent_leaks,
+            own_rows_leak(self.k),
+            several_runs_leak(self.k),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:

@@ -77,6 +77,11 @@ class CandidateUnion(UnionProtocol):
         return (
             "Every party learns which parties dropped out, in which round, and whether they were late.",
             "The collector together with a party that holds an item learns whether another one holds it too.",
+            "The collector together with enough parties to reach the threshold learns every party's items.",
+            (
+                "Parties that pool what they saw learn which items of the union only others hold; all but one of those "
+                "that contribute learn what that one holds beyond their own items, and with the collector all of it."
+            ),
             *self.consent_leaks,
         )
 
@@ -133,8 +138,12 @@ class CandidateUnion(UnionProtocol):
         return self.threshold or max(min(4, n_parties), n_parties // 2 + 1)
 
     def withstands(self, n_parties: int) -> int:
-        """Return how many parties may pool what they saw without learning more than the leaks say."""
-        return self._sum(n_parties).withstands(n_parties)
+        """Return how many parties may pool what they saw and learn of two others or more together at the most.
+
+        >>> CandidateUnion(candidates=("x",)).withstands(4), CandidateUnion(candidates=("x",)).withstands(10)
+        (1, 3)
+        """
+        return max(1, self.needed(n_parties) - self.n_without_input - 2)
 
     def _sum(self, n_parties: int) -> SecureSum:
         """Return the sum that is opened to the collector alone."""

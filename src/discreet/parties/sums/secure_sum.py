@@ -129,8 +129,13 @@ class SecureSum(Protocol):
             "Every party learns which parties dropped out, in which round, and whether they were late.",
             "The collector together with enough parties to reach the threshold learns every vector.",
         )
+        pooled = (
+            "A party can subtract its own vector from the sum it knows, and parties that pool what they saw all of "
+            "theirs: they learn the sum of the others, and all but one of those in it that one's vector."
+        )
+        runs = "Sums of several runs can be subtracted: what differs between them, a party or a row, is the difference."
         small = "Every value of the sum is opened, however small; a count of one points to a person."
-        return (*(ring if self.method == "ring" else masks), *self.consent_leaks, small)
+        return (*(ring if self.method == "ring" else masks), pooled, *self.consent_leaks, runs, small)
 
     def check_parties(self, names: Sequence[str]) -> None:
         """Raise a ParameterError unless the protocol can run among these parties."""
@@ -151,8 +156,15 @@ class SecureSum(Protocol):
         return self.threshold or max(min(3, n_parties), n_parties // 2 + 1)
 
     def withstands(self, n_parties: int) -> int:
-        """Return how many parties may pool what they saw without learning more than the sum."""
-        return 1 if self.method == "ring" else self.needed(n_parties) - 1
+        """Return how many parties may pool what they saw and learn a sum of two others or more, and nothing else.
+
+        What they put in themselves they can subtract from the sum, which may cover no more parties than are needed. Two
+        parties that agreed to see each other withstand each alone.
+
+        >>> SecureSum(length=1).withstands(3), SecureSum(length=1, threshold=5).withstands(5)
+        (1, 3)
+        """
+        return 1 if self.method == "ring" else max(1, self.needed(n_parties) - 2)
 
     def frames(
         self, names: Sequence[str], *, dropped: Mapping[str, str] | None = None

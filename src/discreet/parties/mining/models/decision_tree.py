@@ -30,7 +30,7 @@ from discreet.parties.mining.models.vertical import (
     shared_frames,
 )
 from discreet.parties.ot.extension import transfer_setup_frames
-from discreet.parties.protocol import Facts, Party
+from discreet.parties.protocol import Facts, Party, several_runs_leak
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
@@ -99,6 +99,7 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
                 "Every party learns the counts of classes by place of every column, at each node that may split"
                 f"{' and at its sibling' if self.holds_back else ''}."
             ),
+            *self.joined_leaks(self.columns),
             *self._sum_leaks,
         )
 
@@ -144,7 +145,8 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         if self.holds_back:
             party.reveal("opened counts", n_counts)
         joined = self.joined_caution(tables, "places of the last level")
-        cautions = self.count_cautions(self.class_caution(nodes[0].counts.tolist()), joined)
+        dependent = self.dependent_caution(np.column_stack(rows[0]), self.columns)
+        cautions = self.count_cautions(self.class_caution(nodes[0].counts.tolist()), joined, dependent)
         return totals.fitted(grown_tree(nodes, columns, self.classes), cautions)
 
     def read(self, data: Any) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
@@ -273,6 +275,8 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
                 "knows of its own columns it can add to the counts: where these are zero, the places and classes of "
                 "fewer rows, or of one, may follow."
             ),
+            *self.joined_leaks(self.all_names()),
+            several_runs_leak(self.min_count),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:

@@ -14,7 +14,7 @@ from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.parties.mining.models.columns import MAX_ROWS, Placed, placed_in_ranges, placed_on_grid
 from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
-from discreet.parties.protocol import Party
+from discreet.parties.protocol import Party, own_rows_leak, several_runs_leak
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, cut_groups
 from discreet.parties.sums.noise_shares import noise_shares
 from discreet.parties.sums.secure_sum import SecureSum, Sum
@@ -43,8 +43,8 @@ class HorizontalProtocol(RowsProtocol):
         Where above 0, all that is opened is ε-private together, for rows added or removed.
     min_honest : int
         How many parties' shares of noise suffice for ε. The default 1 keeps the guarantee although all others collude
-        or drop out; a larger number needs less noise. A party can subtract its own noise, so toward the parties
-        themselves ε holds up to one less than their number.
+        or drop out; a larger number needs less noise, and ε then holds while as many parties that do not collude
+        remain. A party can subtract its own noise, so it is at most one less than the number of parties.
     threshold : int
         How many parties must remain; 0 stands for more than half of them, and at least 3. With ``epsilon`` one more
         than ``min_honest`` must remain, so that toward each of them the noise of as many others is there.
@@ -81,15 +81,15 @@ class HorizontalProtocol(RowsProtocol):
         super().check_parties(names)
         if self.threshold:
             require(self, "threshold", self.threshold, IntIn(min(3, len(names)), len(names)))
-        require(self, "min_honest", self.min_honest, IntIn(1, len(names)))
+        require(self, "min_honest", self.min_honest, IntIn(1, len(names) - 1))
 
     def needed(self, n_parties: int) -> int:
         """Return how many parties must remain: as many as for a secure sum, and enough for the noise.
 
-        A party can subtract its own noise, so one more than ``min_honest`` must be there; all of them at most.
+        A party can subtract its own noise, so one more than ``min_honest`` must be there.
         """
         least = SecureSum(length=1, threshold=self.threshold).needed(n_parties)
-        return max(least, min(n_parties, self.min_honest + 1)) if self.epsilon else least
+        return max(least, self.min_honest + 1) if self.epsilon else least
 
     @property
     def holds_back(self) -> bool:
@@ -97,8 +97,16 @@ class HorizontalProtocol(RowsProtocol):
         return self.min_count > 1 and not self.epsilon
 
     def withstands(self, n_parties: int) -> int:
-        """Return how many parties may pool what they saw without learning more than ``leaks`` says."""
-        return 1 if self.holds_back else self.needed(n_parties) - 1
+        """Return how many parties may pool what they saw without learning more than ``leaks`` says.
+
+        Of those that must remain, two others are left in a sum, as in :class:`SecureSum`; with ε as many as must not
+        collude, since those that do know their own noise.
+        """
+        if self.holds_back:
+            return 1
+        if self.epsilon:
+            return self.needed(n_parties) - self.min_honest
+        return SecureSum(length=1, threshold=self.threshold).withstands(n_parties)
 
     @property
     def leaks(self) -> tuple[str, ...]:
@@ -108,12 +116,17 @@ class HorizontalProtocol(RowsProtocol):
     @property
     def _sum_leaks(self) -> tuple[str, ...]:
         """What every protocol of secure sums shows."""
+        noisy = ", with its noise" if self.epsilon else ""
         every_sum = (
             (
                 "Every party learns which parties dropped out, in which round, and whether they were late. A run that "
                 "stops leaves behind the sums that were opened until then; run it again with the same parties only."
             ),
             "The first party together with enough parties to reach the threshold learns every party's sums.",
+            (
+                "A party can subtract its own part of every sum, and parties that pool what they saw all of theirs: "
+                f"they learn the sum of the others, and all but one of those in it that one's part{noisy}."
+            ),
             *self.consent_leaks,
         )
         if self.epsilon:
@@ -123,11 +136,18 @@ class HorizontalProtocol(RowsProtocol):
                     f"Each party that colludes takes its noise with it, and a party can subtract its own; the noise of "
                     f"{self.min_honest} others must remain for ε."
                 ),
+                "What several runs on the same rows open is private for the sum of their ε, and not for less.",
             )
+        subtracted = (own_rows_leak(self.min_count), several_runs_leak(self.min_count))
         if self.min_count == 1:
-            return (*every_sum, "Every count is opened, however small; a count of one points to a person.")
+            return (
+                *every_sum,
+                *subtracted,
+                "Every count is opened, however small; a count of one points to a person.",
+            )
         return (
             *every_sum,
+            *subtracted,
             f"Every party learns which counts lie below {self.min_count}; of these no more is opened.",
             f"The first two parties together learn the counts below {self.min_count} as well.",
         )

@@ -28,12 +28,13 @@ from discreet.parties.mining.models.vertical import (
     broadcast_frames,
     row_frames,
 )
-from discreet.parties.protocol import Facts, Party
+from discreet.parties.protocol import Facts, Party, several_runs_leak
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
 _WORDS = 5
 """The words of a sum, so that no number of rows makes it too large in the middle of a run."""
+CENTERS = "Centers and sizes of clusters"
 CENTERS_SHOW_COUNTS = (
     "The center of a cluster and its size show how many of its rows have either value of a column of two values, "
     "however few."
@@ -162,12 +163,15 @@ class HorizontalKMeans(NumbersProtocol):
         labels, inertia, n_small = self._inertia(totals, placed, centers)
         values = placed.values(centers)
         model = fitted.kmeans(values, self.columns, n_iter=n_rounds, inertia=inertia, labels=labels)
-        return totals.fitted(model, self._cautions(n_small, moved=moved and not self.epsilon))
+        few_values = (
+            "" if self.epsilon else self.few_values_caution(placed.rows, self.columns, opened=CENTERS)
+        )
+        return totals.fitted(model, self._cautions(n_small, few_values, moved=moved and not self.epsilon))
 
-    def _cautions(self, n_small: int, *, moved: bool) -> list[str]:
+    def _cautions(self, n_small: int, few_values: str, *, moved: bool) -> list[str]:
         few = f"{n_small} of {self.k} clusters have no row or fewer than {self.min_count}, and kept their centers."
         still = "Centers still moved in the last round; agree on more rounds for those that Lloyd's algorithm ends at."
-        return [*self.count_cautions(few if n_small else ""), *([still] if moved else [])]
+        return [*self.count_cautions(few if n_small else "", few_values), *([still] if moved else [])]
 
     def read(self, data: Any) -> Placed:
         """Return the party's values on a grid, in their ranges where noise is added."""
@@ -335,6 +339,7 @@ class VerticalKMeans(VerticalProtocol):
             *((seeds,) if self.init == "k-means++" else ()),
             *(opened if self.open_centers else ()),
             "The first two parties together learn all distances.",
+            several_runs_leak(self.min_count),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -388,7 +393,10 @@ class VerticalKMeans(VerticalProtocol):
         n_small = self.k - len(model.cluster_centers_)
         few = f"{n_small} of {self.k} clusters have fewer than {self.min_count} rows; their centers were not opened."
         still = "Rows still changed their cluster in the last round; agree on more rounds."
-        cautions = (*self.count_cautions(few if n_small else ""), *((still,) if moved else ()))
+        few_values = ""
+        if self.open_centers:
+            few_values = self.few_values_caution(placed.rows, self.names_of(party.name), opened=CENTERS)
+        cautions = (*self.count_cautions(few if n_small else "", few_values), *((still,) if moved else ()))
         return Fitted(model, party.names, cautions=cautions)
 
     def _labels(self, shares: PairShares, placed: Placed, centers: Floats) -> NDArray[np.int64]:

@@ -90,7 +90,7 @@ class HorizontalLogistic(HorizontalProtocol):
         return (
             "Every party learns the loss, the gradient and the Hessian of all rows at the coefficients of all rounds.",
             "Every party learns the number of rows of each class with rows enough, and the number of rounds.",
-            "The first Hessian has the sums of values and of their products.",
+            "The first Hessian has the sums of values and of products of two, the first gradient those of each class.",
             VALUE_COUNTS,
             *self._sum_leaks,
         )
@@ -126,7 +126,9 @@ class HorizontalLogistic(HorizontalProtocol):
             f"The coefficients did not converge within {n_rounds} rounds: the gradient is above 'tol'. Scale the "
             "columns, or agree on more rounds or a smaller 'C'."
         )
-        cautions = [*self.count_cautions(self.class_caution(counts))]
+        opened = "Sums of values and of their products"
+        few_values = self.few_values_caution(rows[here, 1:], self.columns, opened=opened)
+        cautions = [*self.count_cautions(self.class_caution(counts), few_values)]
         cautions += [] if problem.converged else [stopped]
         return totals.fitted(model, cautions)
 

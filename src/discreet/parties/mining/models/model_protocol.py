@@ -29,6 +29,8 @@ VALUE_COUNTS = (
 _FEW_VALUES = 10
 """As many distinct values are few. Three sums are three equations for the counts of values, so they determine those of
 three; counts are whole and not negative, so that in practice they determine those of several more."""
+_ROWS_TO_JUDGE, _ALIKE = 10, 0.99
+"""The fewest rows of which two columns are compared, and the rank correlation from which on one may follow."""
 
 
 @public
@@ -77,7 +79,32 @@ class ModelProtocol(Protocol):
         n = n_joined(tables)
         return f"{n} {of} were joined with others, as counts of them are below {self.min_count}." if n else ""
 
-    def few_values_caution(self, values: NDArray[Any], names: Sequence[str]) -> str:
+    def joined_leaks(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return what counts of several columns show whose places are joined; empty where counts are not joined."""
+        dependent = (
+            "Columns are counted apart from each other. Where one follows from another, as age and year of birth do, "
+            f"and their places are joined differently, the differences of their counts may be below {self.min_count}."
+        )
+        return (dependent,) if self.holds_back and len(columns) > 1 else ()
+
+    def dependent_caution(self, values: NDArray[Any], names: Sequence[str]) -> str:
+        """Return which columns order the party's own rows nearly alike, so that one may follow from another."""
+        if not self.holds_back or len(names) < 2 or len(values) < _ROWS_TO_JUDGE:
+            return ""
+        ranks = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in values.T]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            alike = np.abs(np.corrcoef(ranks)) >= _ALIKE
+        pairs = [f"'{names[i]}' and '{names[j]}'" for i, j in np.argwhere(np.triu(alike, 1))]
+        return (
+            f"Columns order this party's rows nearly alike ({', '.join(pairs)}); the differences of their counts may "
+            f"show counts below {self.min_count}. Agree on one of them."
+            if pairs
+            else ""
+        )
+
+    def few_values_caution(
+        self, values: NDArray[Any], names: Sequence[str], *, opened: str = "Means and variances"
+    ) -> str:
         """Return which columns of the party's own rows have few distinct values, whose sums show counts.
 
         What the other parties have stays unknown, so each party is cautioned by its own rows alone.
@@ -88,7 +115,7 @@ class ModelProtocol(Protocol):
             if 0 < np.unique(column).size <= min(_FEW_VALUES, len(column) - 1)
         ]
         return (
-            f"Means and variances of columns with few distinct values were opened ({', '.join(few)}); they can show "
+            f"{opened} of columns with few distinct values were opened ({', '.join(few)}); they can show "
             f"how many rows have a value, also where these are fewer than {self.min_count}."
             if few
             else ""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from math import log2
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,7 @@ from discreet.parties.mining.models.vertical import (
     shared_frames,
 )
 from discreet.parties.ot.extension import transfer_setup_frames
-from discreet.parties.protocol import Facts, Party
+from discreet.parties.protocol import Facts, Party, several_runs_leak
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_local, coarse_tables, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.shares.thresholds import ThresholdFrames
@@ -112,7 +113,8 @@ class HorizontalNaiveBayes(NumbersProtocol):
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
         exact = not (self.categories or self.epsilon)
-        return (*((VALUE_COUNTS, _IN_CLASSES) if exact else ()), *self._sum_leaks)
+        joined = self.joined_leaks(self.columns) if self.categories else ()
+        return (*((VALUE_COUNTS, _IN_CLASSES) if exact else ()), *joined, *self._sum_leaks)
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a complete run."""
@@ -168,7 +170,11 @@ class HorizontalNaiveBayes(NumbersProtocol):
             self.columns,
             self.alpha,
         )
-        cautions = self.count_cautions(self.class_caution(counts), self.joined_caution(coarse, "categories"))
+        cautions = self.count_cautions(
+            self.class_caution(counts),
+            self.joined_caution(coarse, "categories"),
+            self.dependent_caution(np.column_stack(features), self.columns),
+        )
         return totals.fitted(model, cautions)
 
     def _categorical(self, totals: Totals, labels: Any, features: list[Any]) -> tuple[Any, list[int]]:
@@ -281,6 +287,15 @@ class VerticalNaiveBayes(VerticalClassifier):
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
         joined = f"Every party learns which categories are joined because a count is below {self.min_count}."
+        by_category = (
+            "A party knows its own categories row by row: of a category whose rows are all in one class it learns the "
+            "class of each, and it knows of rows that they are not in a class where a count is zero."
+        )
+        by_sums = (
+            "A party knows its own columns row by row, and the model has their sums and sums of squares in each class: "
+            "by trying which rows add up to these it may find the class of every row. Each column of its own has the "
+            f"information for about {3 * self.bits} rows of two classes; 'min_count' does not prevent it."
+        )
         return (
             "Every party learns the number of rows.",
             *self._class_leaks,
@@ -290,8 +305,9 @@ class VerticalNaiveBayes(VerticalClassifier):
                 f"shows it {'that person' if self.min_count == 1 else 'the mean and the variance of these people'}'s "
                 "values."
             ),
-            *((joined,) if self._joins else ()),
-            *(() if self.categories else (VALUE_COUNTS, _IN_CLASSES)),
+            *((joined, *self.joined_leaks(self.all_names())) if self._joins else ()),
+            *((by_category,) if self.categories else (by_sums, VALUE_COUNTS, _IN_CLASSES)),
+            several_runs_leak(self.min_count),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -354,7 +370,25 @@ class VerticalNaiveBayes(VerticalClassifier):
         own = self.names_of(party.name)
         few_values = "" if self.categories else self.few_values_caution(added[:, : len(own)], own)
         cautions = self.count_cautions(self.class_caution(counts), few_values)
-        return Fitted(model, party.names, cautions=cautions)
+        return Fitted(model, party.names, cautions=(*cautions, *self._subset_cautions(party, len(added))))
+
+    def _subset_cautions(self, party: Party, n: int) -> tuple[str, ...]:
+        """Return which parties may find the classes of all rows, by their own rows that add up to the opened sums.
+
+        The sum and the sum of squares of a column have three times the bits of a value, in each class but the last,
+        which follows. They are compared with the bits of all rows' classes.
+        """
+        if self.categories:
+            return ()
+        most, k = 3 * self.bits * (len(self.classes) - 1), len(self.classes)
+        names = [
+            name for name in self._featured(party.names) if n * log2(k) <= most * len(self.columns[name])
+        ]
+        return tuple(
+            f"With {n} rows, the sums that were opened of the columns of '{name}' can be enough for it to find the "
+            "class of every row, by trying which rows add up to them."
+            for name in names
+        )
 
     @property
     def _joins(self) -> bool:

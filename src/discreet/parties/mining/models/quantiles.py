@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
+from math import floor
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +17,12 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import IntIn, require
 from discreet.parties.mining.models.columns import finite_numbers, own_columns, require_ranges
 from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
-from discreet.parties.protocol import Facts, Party
+from discreet.parties.protocol import Facts, Party, several_runs_leak
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
 
+_MOST_DENOMINATOR = 1 << 30
+"""The largest denominator of a share of rows, so that its multiples of counts fit into 64 bits."""
 Rank = tuple[Fraction, int]
 """A rank among N rows: a share of N, and what is added to it."""
 
@@ -30,9 +34,10 @@ class HorizontalQuantiles(RowsProtocol):
 
     The quantile q of a column is the least step of its grid that at least a share q of all rows does not exceed, but
     at least ``min_count`` rows; and at least as many rows reach it. So the extremes are not opened, nor a quantile
-    close to them: it is that of the ``min_count``-th row from the end. A quantile is found by halving the range:
-    whether enough rows lie at or below the middle is compared on shares of the counts, so that no count is opened. The
-    comparisons that are opened follow from the quantile itself.
+    close to them: it is that of the ``min_count``-th row from the end. A quantile with fewer than ``min_count`` rows
+    between it and the next lower one is that one. Still each is the value of a row. A quantile is found by halving the
+    range: whether enough rows lie at or below the middle is compared on shares of the counts, so that no count is
+    opened. The comparisons that are opened follow from the quantile itself.
 
     The output is a mapping from columns to the quantiles, in the order of ``q``.
 
@@ -47,7 +52,8 @@ class HorizontalQuantiles(RowsProtocol):
     bits : int
         The bits of the grid: a range has 2^bits − 1 steps, of which a quantile is one.
     min_count : int
-        The rows that must lie on each side of a quantile, itself included; 1 admits the least and the largest value.
+        The rows that must lie on each side of a quantile, itself included, and by which two quantiles must differ in
+        rank; 1 admits the value of every row.
     two_parties_see_each_other : bool
         Whether two parties may run it, each of whom learns from the quantiles where the other's values lie.
 
@@ -81,13 +87,28 @@ class HorizontalQuantiles(RowsProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond the quantiles."""
-        extremes = "The least and the largest value are quantiles as others are, each that of one row."
-        sides = f"Every party learns of each quantile whether fewer than {self.min_count} rows lie on a side of it."
+        extremes = (
+            "The least and the largest value are quantiles as others are, each that of one row; as many quantiles as "
+            "rows open all values."
+        )
+        sides = (
+            f"Every party learns of each quantile whether fewer than {self.min_count} rows lie on a side of it, or "
+            "between it and the one below."
+        )
         return (
             f"Every party learns whether there are {self._least_rows} rows or more.",
+            (
+                "Every quantile is the value of a row, to the step of the grid; whose it is does not show, but a party "
+                "that does not have it knows that another one does."
+            ),
             sides if self.holds_back else extremes,
             "The first two parties together learn the counts of every other party at the steps that were compared.",
             *self.consent_leaks,
+            (
+                "Rows between two quantiles are a share of all, of which a party can subtract its own: of the others "
+                f"fewer than {max(2, self.min_count)} may be left."
+            ),
+            several_runs_leak(self.min_count),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -97,6 +118,8 @@ class HorizontalQuantiles(RowsProtocol):
         yield from pair.setup() + pair.judged(1)
         if self.holds_back:
             yield from pair.judged(2 * len(self.q))
+            for _ in range(len(self.q) - 1):
+                yield from pair.judged(1)
         for _ in range(self.bits):
             yield from pair.judged(len(self.columns) * len(self.q))
 
@@ -107,17 +130,25 @@ class HorizontalQuantiles(RowsProtocol):
             raise InputError(
                 f"The parties have fewer than {self._least_rows} rows together; there are no quantiles."
             )
-        ranks = self._ranks(shares, len(rows))
+        inward = self._ranks(shares, len(rows))
+        ranks = self._apart(shares, inward, len(rows))
         low = np.zeros((len(self.columns), len(self.q)), np.int64)
         high = np.full(low.shape, (1 << self.bits) - 1)
         for _ in range(self.bits):
             middle = (low + high) // 2
             reached = self._reached(shares, rows, middle, ranks)
             low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
-        n_moved = sum(rank != agreed for rank, agreed in zip(ranks, self._shares, strict=True))
-        moved = f"{n_moved} of {len(self.q)} quantiles were moved inward, to the row {self.min_count} from the end."
-        cautions = self.count_cautions(moved if n_moved and self.holds_back else "")
-        return Fitted(self._values(low), party.names, cautions=cautions)
+        return Fitted(self._values(low), party.names, cautions=self._cautions(inward, ranks))
+
+    def _cautions(self, inward: Sequence[Rank], apart: Sequence[Rank]) -> tuple[str, ...]:
+        n, m = len(self.q), self.min_count
+        n_moved = sum(rank != agreed for rank, agreed in zip(inward, self._shares, strict=True))
+        n_joined = sum(rank != before for rank, before in zip(apart, inward, strict=True))
+        moved = f"{n_moved} of {n} quantiles were moved inward, to the row {m} from the end."
+        joined = (
+            f"{n_joined} of {n} quantiles are those below them, as there are fewer than {m} rows between."
+        )
+        return self.count_cautions(moved if n_moved else "", joined if n_joined else "")
 
     @property
     def _least_rows(self) -> int:
@@ -127,7 +158,7 @@ class HorizontalQuantiles(RowsProtocol):
     @property
     def _shares(self) -> list[Rank]:
         """The rank of each quantile as a multiple of the number of rows; that of 0 is the first row."""
-        listed = [Fraction(repr(float(share))).limit_denominator(1 << 30) for share in self.q]
+        listed = [Fraction(repr(float(share))).limit_denominator(_MOST_DENOMINATOR) for share in self.q]
         return [(share, 0) if share else (share, 1) for share in listed]
 
     def _ranks(self, shares: PairShares, n_rows: int) -> list[Rank]:
@@ -151,6 +182,28 @@ class HorizontalQuantiles(RowsProtocol):
             rank if below and above else (Fraction(0), m) if above else (Fraction(1), 1 - m)
             for rank, (below, above) in zip(self._shares, enough, strict=True)
         ]
+
+    def _apart(self, shares: PairShares, ranks: Sequence[Rank], n_rows: int) -> list[Rank]:
+        """Return the ranks, each at least m above the next lower one, or equal to it.
+
+        Each comparison depends on those before, so they are taken one by one: which quantiles are equal is all that is
+        opened. Where the difference of shares has no small denominator it is rounded down, which keeps ranks apart.
+        """
+        apart = list(ranks)
+        if not self.holds_back:
+            return apart
+        first = int(shares.party.index == 0)
+        order = sorted(range(len(apart)), key=lambda at: self._shares[at])
+        for below, at in pairwise(order):
+            (low, low_offset), (high, high_offset) = apart[below], apart[at]
+            gap = high - low
+            if gap.denominator > _MOST_DENOMINATOR:
+                gap = Fraction(floor(gap * _MOST_DENOMINATOR), _MOST_DENOMINATOR)
+            least = self.min_count + low_offset - high_offset
+            difference = gap.numerator * n_rows - first * gap.denominator * least
+            if not shares.judged(np.array([difference], np.int64).view(np.uint64))[0]:
+                apart[at] = apart[below]
+        return apart
 
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return a row for each share."""

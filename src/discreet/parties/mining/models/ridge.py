@@ -139,5 +139,4 @@ class VerticalRidge(VerticalProducts):
         centered = products.centered[np.ix_(order, order)]
         columns = [names[at] for at in order[:-1]]
         model = fitted.ridge(products.mean[order], centered, columns, alpha=self.alpha)
-        few_values = self.few_values_caution(placed.rows, self.names_of(party.name))
-        return Fitted(model, party.names, cautions=self.count_cautions(few_values))
+        return Fitted(model, party.names, cautions=self.product_cautions(party, placed))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
+from math import log2
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ from discreet.parties.mining.models.vertical import (
     exchange,
     row_frames,
 )
-from discreet.parties.protocol import Facts, Party
+from discreet.parties.protocol import Facts, Party, several_runs_leak
 from discreet.parties.shares.coarse_tables import CoarseTable, n_opened
 from discreet.parties.shares.scalar_product import ScalarProduct
 from discreet.parties.transcript import FrameShape
@@ -177,7 +178,8 @@ class HorizontalStatistics(NumbersProtocol):
     @property
     def leaks(self) -> tuple[str, ...]:
         """What the parties learn beyond their outputs."""
-        return (*(() if self.epsilon else (VALUE_COUNTS,)), *self._sum_leaks)
+        exact = () if self.epsilon else (VALUE_COUNTS,)
+        return (*exact, *self.joined_leaks(tuple(self.ranges)), *self._sum_leaks)
 
     def _run(self, party: Party, rows: tuple[Placed, NDArray[np.int64]]) -> Fitted:
         placed, counts = rows
@@ -198,7 +200,9 @@ class HorizontalStatistics(NumbersProtocol):
                 name: (self._edges(name), part) for name, part in zip(self.ranges, parts, strict=True)
             }
         few_values = self.few_values_caution(placed.rows, self.columns) if self.holds_back else ""
-        cautions = self.count_cautions(joined, few_values)
+        counted = [at for at, name in enumerate(self.columns) if name in self.ranges]
+        dependent = self.dependent_caution(placed.rows[:, counted], [self.columns[at] for at in counted])
+        cautions = self.count_cautions(joined, few_values, dependent)
         return totals.fitted(statistics_of(products, self.columns, histograms), cautions)
 
     def _edges(self, name: str) -> Floats:
@@ -245,9 +249,11 @@ class VerticalProducts(VerticalProtocol):
             (
                 "Every party learns the means, variances and covariances of all columns; with them a party knows the "
                 "part of another's column that its own columns determine, which is all of it where it has as many as "
-                "rows."
+                "rows. Of a column with few values far fewer are enough, as few sets of rows add up to the products: "
+                f"each column of its own has the information for about {self.bits} rows of zeros and ones."
             ),
             VALUE_COUNTS,
+            several_runs_leak(self.min_count),
         )
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
@@ -281,6 +287,30 @@ class VerticalProducts(VerticalProtocol):
         names = self.all_names(party.names)
         grid = placed_in_ranges([np.zeros(0)] * len(names), names, self.ranges, bits=self.bits, clip=False)
         return Products.of(self._assembled(party.names, received), grid)
+
+    def product_cautions(self, party: Party, placed: Placed) -> tuple[str, ...]:
+        """Return the cautions about what the opened products show of this party's columns."""
+        few_values = self.few_values_caution(placed.rows, self.names_of(party.name))
+        subsets = self._subset_caution(party, placed)
+        return (*self.count_cautions(few_values), *((subsets,) if subsets else ()))
+
+    def _subset_caution(self, party: Party, placed: Placed) -> str:
+        """Return which columns of this party another one may find, row by row, by the rows that add up to products.
+
+        A product of its column with one of another party has the bits of that column's values and of the number of
+        rows. They are compared with the bits of all rows' values in a column with as many distinct ones.
+        """
+        n, others = placed.rows.shape[0], [len(self.columns[peer]) for peer in party.peers]
+        most = max(others) * (self.bits + log2(n))
+        distinct = [np.unique(column).size for column in placed.rows.T]
+        pairs = zip(self.names_of(party.name), distinct, strict=True)
+        exposed = [f"'{name}'" for name, size in pairs if 0 < n * log2(size) <= most]
+        return (
+            f"With {n} rows, the products that were opened can be enough for another party to find the value of every "
+            f"row in {', '.join(exposed)}, by trying which rows add up to them."
+            if exposed
+            else ""
+        )
 
     def _product(self, pair: tuple[str, str], n: int) -> ScalarProduct:
         n_first, n_second = (len(self.columns[name]) for name in pair)
@@ -348,8 +378,7 @@ class VerticalStatistics(VerticalProducts):
 
     def _run(self, party: Party, placed: Placed) -> Fitted:
         model = statistics_of(self.products(party, placed), self.all_names(party.names), {})
-        few_values = self.few_values_caution(placed.rows, self.names_of(party.name))
-        return Fitted(model, party.names, cautions=self.count_cautions(few_values))
+        return Fitted(model, party.names, cautions=self.product_cautions(party, placed))
 
     def result_files(self, output: Fitted) -> dict[str, Any]:
         """Return the statistics as plain data."""

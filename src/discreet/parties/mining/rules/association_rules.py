@@ -26,7 +26,7 @@ from discreet.parties.mining.rules.joint_rules import (
     longer_candidates,
     require_thresholds,
 )
-from discreet.parties.protocol import Facts, Party
+from discreet.parties.protocol import Facts, Party, own_rows_leak
 from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.sets.set_union import SetUnion
 from discreet.parties.sums.secure_sum import SecureSum
@@ -142,6 +142,7 @@ class AssociationRules(RulesProtocol):
                 "leaves behind the number of baskets and which of the sets counted until then are frequent."
             ),
             *self.count_leaks,
+            own_rows_leak(self.min_count, "baskets"),
             *self.consent_leaks,
         )
 

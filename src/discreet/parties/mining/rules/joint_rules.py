@@ -15,7 +15,7 @@ from discreet.core.boundary import public
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.kernels.ragged import bounds
 from discreet.mine.itemsets.found import FoundItemsets
-from discreet.parties.protocol import Protocol
+from discreet.parties.protocol import Protocol, several_runs_leak
 
 Sets = NDArray[np.int32]
 """Sets of items of one length, a row each, in lexicographic order."""
@@ -66,6 +66,7 @@ class RulesProtocol(Protocol):
         return (
             *((small,) if self.min_count == 1 else ()),
             f"The difference of two counts, such as of a set and a larger one, may be below {max(2, self.min_count)}.",
+            several_runs_leak(self.min_count),
         )
 
     def result_files(self, output: JointRules) -> dict[str, Any]:
