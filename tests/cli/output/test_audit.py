@@ -215,7 +215,7 @@ def test_histories_apart_are_judged_on_an_assumption(tmp_path: Path, invoke) -> 
     plain = json.loads(invoke("audit", "log", vault, "--verify", "--json").output)
     assert plain["verdict"] == plain["judgment"]["basis"] == "assumed"
     assert condition in plain["judgment"]["guarantee"]
-    assert "of 12 values of pay" in plain["cautions"][0]
+    assert "of 12 values of pay" in plain["cautions"][0]["text"]
     assert "of 12 values of pay" in page.read_text()
     assert "each user alone" in page.read_text()
     assert condition in page.read_text()

@@ -151,7 +151,7 @@ def log(
         "answered": answered,
         "epsilon_left": left,
         **plain_verdict(verdict),
-        "cautions": cautions,
+        "cautions": [{"text": caution} for caution in cautions],
         "entries": [vars(entry) for entry in history[-last:]],
         "report": None if report is None else str(report),
     }
@@ -160,7 +160,6 @@ def log(
         *([] if left is None else [("epsilon", f"{left:g} left")]),
         *((str(entry.number), _entry(entry)) for entry in history[-last:]),
         *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
-        *(("caution", caution) for caution in cautions),
         *([] if report is None else [("report", str(report))]),
     ]
     print_result("audit log", figures, lines, ok=ok, as_json=as_json, quiet=quiet)

@@ -146,8 +146,9 @@ def _margin(vault: Vault, column: str, truth: FloatArray) -> float:
     if vault.auditor.exact:
         return rounding
     secret = vault.holdings.secret[column]
-    apart = float(np.diff(values).min(initial=np.inf)) if secret.floating else float(secret.unit)
-    return max(rounding, apart / 2)
+    if not secret.floating:
+        return float(secret.unit) / 2
+    return float(np.diff(values).min()) / 2 if values.size > 1 else rounding
 
 
 def _pinned(result: QueryAttack, truth: FloatArray, margin: float) -> int:
