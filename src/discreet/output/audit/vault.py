@@ -222,7 +222,8 @@ class Vault:
     @property
     def verdict(self) -> Verdict:
         """Whether the log keeps the auditor's guarantee, recomputed from the answered query sets or their costs."""
-        return self.guarantee.check(self)
+        answered: Any = self  # a query log, which guarantees of vaults judge in place of classes
+        return self.guarantee.check(answered)
 
     @property
     def guarantee(self) -> Guarantee:
