@@ -132,7 +132,6 @@ def conjunction(parts: tuple[Verdict, ...]) -> Verdict:
     >>> conjunction((claimed("KAnonymity(k=2) per 'who'"),)).word
     'claimed'
     """
-    basis = max((part.basis for part in parts), key=_WEAKEST_LAST.index)
     return Verdict(
         ok=all(part.ok for part in parts),
         guarantee=" & ".join(part.guarantee for part in parts),
@@ -144,6 +143,11 @@ def conjunction(parts: tuple[Verdict, ...]) -> Verdict:
         n_rows=max(part.n_rows for part in parts),
         failing_groups=max(part.failing_groups for part in parts),
         failing_rows=max(part.failing_rows for part in parts),
-        basis=basis,
+        basis=weakest_basis(parts),
         parts=parts,
     )
+
+
+def weakest_basis(parts: tuple[Verdict, ...]) -> Basis:
+    """Return the weakest basis that any of several verdicts rests on."""
+    return max((part.basis for part in parts), key=_WEAKEST_LAST.index)

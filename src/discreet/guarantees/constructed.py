@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,7 +15,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.guarantee import AllOf, Guarantee, HasGroups, compare
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups
-from discreet.core.verdict import Basis, Verdict
+from discreet.core.verdict import Basis, Verdict, weakest_basis
 
 
 class ConstructedGuarantee(Guarantee):
@@ -99,7 +99,7 @@ class AllOfConstructed(AllOf):
             n_rows=max(verdict.n_rows for verdict in verdicts),
             failing_groups=sum(verdict.failing_groups for verdict in verdicts),
             failing_rows=max(verdict.failing_rows for verdict in verdicts),
-            basis=Basis.CONSTRUCTION,
+            basis=weakest_basis(verdicts),
             parts=verdicts,
         )
 
@@ -113,6 +113,13 @@ def together(parts: tuple[Guarantee, ...]) -> AllOf:
     joined = AllOf(parts)
     about = {part.about if isinstance(part, ConstructedGuarantee) else "classes" for part in joined.parts}
     return AllOfConstructed(joined.parts) if len(about) == 1 and about != {"classes"} else joined
+
+
+def under_condition(verdict: Verdict, condition: str | None) -> Verdict:
+    """Return a verdict that holds only under a condition that nothing can show; without one, the verdict itself."""
+    if condition is None:
+        return verdict
+    return replace(verdict, guarantee=f"{verdict.guarantee}, if {condition}", basis=Basis.ASSUMED)
 
 
 @runtime_checkable

@@ -111,8 +111,8 @@ class VaultJob(VerbJob):
                 "vault": str(folder),
                 "records": vault.holdings.n_records,
                 "auditor": vault.auditor.to_dict(),
-                "guarantee": vault.guarantee.describe(),
-                "cautions": vault.auditor.cautions,
+                "guarantee": vault.promise,
+                "cautions": vault.cautions,
             }
             coarser = [name for name, column in vault.holdings.secret.items() if column.coarser]
             return Made("vault", folder, figures | {"coarser": coarser}, verdict=vault.verdict)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.kinds.blocks import Section, TableBlock, Tiles
+from discreet.kinds.blocks import Bullets, Section, TableBlock, Tiles
 from discreet.kinds.charts import share_figure
 from discreet.kinds.formatting import counted, number
 from discreet.kinds.sections.guarantee import guarantee, headline
@@ -21,11 +21,12 @@ UNAUDITED, AUDITED = "without auditor", "with auditor"
 
 def render_vault(vault: Vault) -> str:
     """Return the report of a vault as one self-contained HTML page; it holds statements, never an answer."""
-    history, verdict = vault.history(), vault.verdict
+    history, verdict, cautions = vault.history(), vault.verdict, vault.cautions
     what = "query sets" if vault.epsilon_left is None else "costs"
     checked = f"The {what} of {counted(len(history), 'statement')} were recomputed from the log."
     blocks = [
-        guarantee(vault.guarantee, verdict, checked=checked),
+        guarantee(vault.guarantee, verdict, checked=checked, described=vault.promise),
+        *([Section("cautions", "Cautions", "", [Bullets(cautions)])] if cautions else []),
         _summary(vault, history),
         _outcomes(history),
         _log(history),

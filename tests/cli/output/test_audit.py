@@ -194,3 +194,28 @@ def test_pages_and_pictures_replace_nothing_unasked(vault: Path, staff: Path, tm
     assert not (vault / "new.html").exists()
     assert invoke(*page, notes, "--overwrite").exit_code == 0
     assert notes.read_text() != "mine"
+
+
+def test_histories_apart_are_judged_on_an_assumption(tmp_path: Path, invoke) -> None:
+    condition = "if users do not pool their answers"
+    data, vault, page = tmp_path / "staff.csv", tmp_path / "staff.vault", tmp_path / "page.html"
+    data.write_text("id,pay\n" + "".join(f"{k},{7000 + 311 * k}\n" for k in range(12)))
+    made = invoke(
+        *("audit", "init", data, "--sensitive", "pay", "--public", "id", "--low", 0, "--high", 100_000),
+        "--per-user",
+    )
+    assert "each user alone" in made.output
+    assert "caution" in made.output
+    invoke("audit", "ask", vault, "SELECT sum(pay) FROM data", "--user", "ann")
+    invoke("audit", "ask", vault, "SELECT sum(pay) FROM data WHERE id <> 3", "--user", "bob")
+    shown = invoke("audit", "log", vault, "--verify", "--report", page)
+    assert "by construction" not in shown.output
+    assert f"{condition}: values disclosed 0" in shown.output
+    assert "caution" in shown.output
+    plain = json.loads(invoke("audit", "log", vault, "--verify", "--json").output)
+    assert plain["verdict"] == plain["judgment"]["basis"] == "assumed"
+    assert condition in plain["judgment"]["guarantee"]
+    assert "of 12 values of pay" in plain["cautions"][0]["text"]
+    assert "of 12 values of pay" in page.read_text()
+    assert "each user alone" in page.read_text()
+    assert condition in page.read_text()

@@ -155,7 +155,7 @@ def test_a_question_whose_client_is_gone_is_not_put(folder: Path, monkeypatch: p
         return ask(self, sql, **named)
 
     monkeypatch.setattr(Vault, "ask", held)
-    body = b'{"sql": "SELECT count(pay) FROM data"}'
+    body = b'{"sql": "SELECT avg(pay) FROM data"}'
     lines = ["POST /ask HTTP/1.1", "Host: a", f"Content-Length: {len(body)}", *map(": ".join, head.items())]
     request = "\r\n".join(lines).encode() + b"\r\n\r\n" + body
     with served(folder) as url:
@@ -256,3 +256,21 @@ def test_limits_are_positive(name: str) -> None:
 def test_a_subscriber_of_ipv6_counts_once() -> None:
     assert network_of("2001:db8:0:1::1") == network_of("2001:db8:0:1:ffff::2")
     assert network_of("2001:db8:0:1::1") != network_of("2001:db8:0:2::1")
+
+
+@pytest.mark.parametrize("path", [b"/ask", b"/health", b"/nothing"])
+def test_a_request_of_two_lengths_is_refused(folder: Path, path: bytes) -> None:
+    """A proxy may read its end by one header and the service by the other, and take the rest for another request."""
+    token = token_header(folder)["Authorization"].encode()
+    head = (
+        b"POST %b HTTP/1.1\r\nHost: a\r\nAuthorization: %b\r\nContent-Length: 45\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
+    )
+    body = b'{"sql": "SELECT count(*) FROM data"}'
+    chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    sent = head % (path, token) + chunks + b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
+    with served(folder) as url, opened(url, 1, sent) as [connection]:
+        reply = read_to_end(connection)
+    assert reply[9:12] == b"400"
+    assert b"not both" in reply
+    assert reply.count(b"HTTP/1.1") == 1, "the connection ends there"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.oracles import audit as oracles_audit
-from tests.output.audit.crashing import POINTS
+from tests.output.audit.crashing import POINTS, armed
 
-from discreet.output.audit import PrivateAnswers, SumAuditor, Vault
+from discreet.core.errors import InputError, OutputError
+from discreet.output.audit import LogError, PrivateAnswers, SumAuditor, Vault
 from discreet.output.audit.auditor import Auditor
+from discreet.output.audit.config import Config
+from discreet.output.audit.log import Log
 
 pytestmark = pytest.mark.skipif(
     not hasattr(__import__("os"), "fork"), reason="processes are forked as POSIX has it"
@@ -112,3 +116,35 @@ def test_killed_at_any_time(tmp_path: Path) -> None:
     assert sum(killed for killed, _ in results) >= 50
     assert answers
     judge(folder, answers)
+
+
+@pytest.mark.parametrize("point", ["before", "after"])
+@pytest.mark.parametrize("what", [(Config, "write"), (Log, "create"), (Log, "append")])
+def test_killed_while_it_is_made(tmp_path: Path, what: tuple[type, str], point: str) -> None:
+    """Nothing is there under the vault's name, and the next attempt clears up and succeeds."""
+    pid = os.fork()
+    if not pid:
+        owner, name = what
+        setattr(owner, name, armed(getattr(owner, name), point == "before", [0]))
+        made(tmp_path, SumAuditor(low=0))
+        os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    assert not (tmp_path / "vault").exists()
+    with Vault.open(made(tmp_path, SumAuditor(low=0))) as vault:
+        assert vault.ask("SELECT sum(pay) FROM data")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.parquet", "vault"]
+
+
+def test_a_vault_that_was_never_finished_says_what_to_do(tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    with pytest.raises(InputError, match="not a vault"):
+        Vault.open(folder)
+    Config.of(["pay"], ["name"], SumAuditor(low=0), "refuse", True).write(folder)
+    with pytest.raises(LogError, match="is not there"):
+        Vault.open(folder)
+    Log.create(folder / "log.sqlite").close()
+    with pytest.raises(LogError, match="Remove the folder, and make the vault again"):
+        Vault.open(folder)
+    with pytest.raises(OutputError, match="is there already"):
+        made(tmp_path, SumAuditor(low=0))

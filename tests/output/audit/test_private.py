@@ -13,6 +13,7 @@ import pytest
 from discreet.core.errors import ParameterError
 from discreet.guarantees import DifferentialPrivacy, NoValueDisclosed
 from discreet.output.audit import Answer, Denied, PrivateAnswers, QueryError, SumAuditor, Vault
+from discreet.output.audit.attacking import attack
 from discreet.output.audit.auditor import BUDGET_SPENT
 from discreet.output.audit.private import noisy
 
@@ -166,3 +167,26 @@ def test_an_exact_vault_is_not_judged_by_a_budget() -> None:
 def test_a_large_budget_is_cautioned() -> None:
     assert PrivateAnswers(epsilon=2, low=0, high=1).cautions == ()
     assert "hides little" in PrivateAnswers(epsilon=3, low=0, high=1).cautions[0]
+
+
+def test_attacks_count_values_found_to_within_half_a_step() -> None:
+    """Each answer is within a fraction of a step of the truth, and none equals it."""
+    frame = pa.table({"id": list(range(30)), "pay": [7000 + 311 * k for k in range(30)]})
+    outcomes = {}
+    for epsilon in (1e6, 0.1):
+        auditor = PrivateAnswers(epsilon=epsilon, low=7000, high=17_000, per_question=epsilon / 25)
+        with Vault.in_memory(frame, sensitive=["pay"], public=["id"], auditor=auditor) as vault:
+            assert vault.steps == {"pay": None}
+            trials = attack(vault, attacks=["differencing"], random_state=1)
+        outcomes[epsilon] = [(trial.pinned, trial.pinned_unaudited) for trial in trials]
+    assert outcomes[1e6][0][0] > 0
+    assert outcomes[0.1][0][0] == 0
+    assert outcomes[1e6][0][1] == outcomes[0.1][0][1] == 20
+
+
+def test_attacks_on_numbers_without_a_step_single_a_value_out() -> None:
+    frame = pa.table({"id": list(range(30)), "pay": [0.5 + 10 * k / 3 for k in range(30)]})
+    auditor = PrivateAnswers(epsilon=1e6, low=0, high=100, per_question=1e4)
+    with Vault.in_memory(frame, sensitive=["pay"], public=["id"], auditor=auditor) as vault:
+        [trial] = attack(vault, attacks=["differencing"], random_state=1)
+    assert trial.pinned == trial.pinned_unaudited == 20

@@ -99,6 +99,7 @@ def test_about_and_the_interface(service) -> None:
     about = httpx.get(f"{url}/vault", headers=head).json()
     assert about["sensitive"] == ["pay"]
     assert about["auditor"]["auditor"] == "sum"
+    assert about["steps"] == {"pay": 1.0}
     assert httpx.get(f"{url}/health").json() == {"ok": True}
     assert httpx.get(f"{url}/openapi.json").json() == api_description()
     page = httpx.get(url)

@@ -355,7 +355,7 @@ def test_nothing_public() -> None:
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with pytest.raises(OutputError, match="cannot be made"):
+    with pytest.raises(OutputError, match="cannot be written"):
         Vault.create(
             blocked / "vault",
             write(tmp_path / "staff.parquet"),

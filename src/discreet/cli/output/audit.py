@@ -137,7 +137,7 @@ def log(
     with Vault.open(vault, wait=10) as opened:
         require_free_file(report, vault, opened.source, overwrite=overwrite)
         history = opened.history()
-        verdict = opened.verdict if verify else None
+        verdict, cautions = (opened.verdict, opened.cautions) if verify else (None, ())
         left = opened.epsilon_left
         if report is not None:
             from discreet.engines.results import write_file
@@ -151,6 +151,7 @@ def log(
         "answered": answered,
         "epsilon_left": left,
         **plain_verdict(verdict),
+        "cautions": [{"text": caution} for caution in cautions],
         "entries": [vars(entry) for entry in history[-last:]],
         "report": None if report is None else str(report),
     }

@@ -11,12 +11,17 @@ from discreet.core.errors import ParameterError
 from discreet.core.guarantee import Relation
 from discreet.core.params import Constraints, FloatIn
 from discreet.core.verdict import Basis, Verdict
-from discreet.guarantees.constructed import ConstructedGuarantee
+from discreet.guarantees.constructed import ConstructedGuarantee, under_condition
 
 
 @runtime_checkable
 class BudgetLog(Protocol):
     """Anything that knows what its answers have cost, such as a Vault with ``PrivateAnswers``."""
+
+    @property
+    def condition(self) -> str | None:
+        """What is assumed of the users where each has a history apart; None where all answers are judged together."""
+        ...
 
     def privacy_loss(self) -> tuple[float, float]:
         """Return the epsilon and the delta that the answers have cost together."""
@@ -32,8 +37,8 @@ class DifferentialPrivacy(ConstructedGuarantee):
     an epsilon of 5 a belief of one half may become 99.3 %.
 
     Judged from the query log of a vault with ``PrivateAnswers``, by construction: the costs of its answers are added
-    up again. Where each user has a history apart, the one that cost most is judged; users who pool their answers add
-    their costs up.
+    up again. Where each user has a history apart, the one that cost most is judged, and the verdict is assumed: it
+    holds if users do not pool their answers, since their costs would add up.
 
     Parameters
     ----------
@@ -72,9 +77,10 @@ class DifferentialPrivacy(ConstructedGuarantee):
         if not isinstance(subject, BudgetLog):
             self._refuse()
         epsilon, delta = subject.privacy_loss()
-        return self._found(
+        verdict = self._found(
             ok=epsilon <= self.epsilon and delta <= self.delta, worst=epsilon, basis=Basis.CONSTRUCTION
         )
+        return under_condition(verdict, subject.condition)
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

@@ -11,12 +11,17 @@ from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.guarantee import Relation
 from discreet.core.params import InstanceOf, OneOf, require
 from discreet.core.verdict import Basis, Verdict
-from discreet.guarantees.constructed import ConstructedGuarantee
+from discreet.guarantees.constructed import ConstructedGuarantee, under_condition
 
 
 @runtime_checkable
 class QueryLog(Protocol):
     """Anything that knows which queries were answered, such as a Vault."""
+
+    @property
+    def condition(self) -> str | None:
+        """What is assumed of the users where each has a history apart; None where all answers are judged together."""
+        ...
 
     def disclosures(self) -> Mapping[str, tuple[int, int]]:
         """Return for each sensitive column how many values the answers determine, and how many there are."""
@@ -31,6 +36,9 @@ class NoValueDisclosed(ConstructedGuarantee):
     Judged from the query log of a vault, by construction: the answered query sets are put together again, without the
     auditor's own state, and with what is declared of the columns (bounds, step), which an attacker may know. Where
     neither a disclosure nor its absence is proved, the values count as disclosed.
+
+    Where each user has a history apart, each is judged apart, and the verdict is assumed: it holds if users do not pool
+    their answers.
 
     Parameters
     ----------
@@ -78,7 +86,7 @@ class NoValueDisclosed(ConstructedGuarantee):
                 f"NoValueDisclosed looks at the column {missing[0]!r}, which is not sensitive here."
             )
         disclosed = [disclosures[name][0] for name in names]
-        return self._found(
+        verdict = self._found(
             ok=not any(disclosed),
             worst=float(max(disclosed, default=0)),
             n_groups=len(names),
@@ -87,6 +95,7 @@ class NoValueDisclosed(ConstructedGuarantee):
             failing_rows=sum(disclosed),
             basis=Basis.CONSTRUCTION,
         )
+        return under_condition(verdict, subject.condition)
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

@@ -18,14 +18,24 @@ _BASES = {
 }
 
 
-def guarantee(stated: Guarantee, verdict: judged.Verdict, *, checked: str | None = None) -> VerdictBlock:
-    """Return the guarantee and its verdict; ``checked`` says what was checked, where it is not rows in classes."""
+def guarantee(
+    stated: Guarantee, verdict: judged.Verdict, *, checked: str | None = None, described: str | None = None
+) -> VerdictBlock:
+    """Return the guarantee and its verdict.
+
+    ``checked`` says what was checked, where it is not rows in classes, ``described`` what is promised, where it is not
+    all that the guarantee says of itself.
+    """
     parts = [(_look(part), _measures(part)) for part in verdict.parts or (verdict,)]
     checked = checked or (
         f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were checked."
     )
     return VerdictBlock(
-        verdict.word, _look(verdict), stated.describe(), parts, f"{_BASES[verdict.basis]} {checked}"
+        verdict.word,
+        _look(verdict),
+        described or stated.describe(),
+        parts,
+        f"{_BASES[verdict.basis]} {checked}",
     )
 
 

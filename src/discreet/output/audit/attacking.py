@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.core.arrays import IntArray
+from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import DiscreetError
 from discreet.core.params import unknown
 from discreet.core.rng import RandomState, generator
@@ -131,8 +131,28 @@ def _outcome(
             target = QueryTarget(lambda sql, trial=trial: _number(trial, sql), public, column)  # type: ignore[misc]
             results.append(ATTACKS[name](target, random_state=seed))
     audited, unaudited = results
-    pinned, alone = (result.pinned(truth, tolerance=1e-6) for result in results)
+    pinned, alone = (_pinned(result, truth, _margin(vault, column, truth)) for result in results)
     return Attacked(name, column, audited.n_targets, audited, unaudited, pinned, alone)
+
+
+def _margin(vault: Vault, column: str, truth: FloatArray) -> float:
+    """Return how near to a value a claim must come to find it.
+
+    From exact answers a value follows exactly, but for rounding. With noise, a claim within half a step is the value
+    once it is rounded; without a step, one within half the least distance of two values singles it out.
+    """
+    values = np.unique(truth[np.isfinite(truth)])
+    rounding = 1e-6 * float(np.ptp(values)) + 1e-9 * float(np.abs(values).max()) if values.size else 0.0
+    if vault.auditor.exact:
+        return rounding
+    secret = vault.holdings.secret[column]
+    if not secret.floating:
+        return float(secret.unit) / 2
+    return float(np.diff(values).min()) / 2 if values.size > 1 else rounding
+
+
+def _pinned(result: QueryAttack, truth: FloatArray, margin: float) -> int:
+    return sum(bool(abs(claim - truth[record]) <= margin) for record, claim in result.claims.items())
 
 
 def _number(vault: Vault, sql: str) -> float | None:

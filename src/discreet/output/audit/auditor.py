@@ -149,16 +149,6 @@ class Audit(ABC):
         plan = self.decide(question)
         return plan if isinstance(plan, Denied) else self.answer(plan, truths)
 
-    @property
-    def epsilon_left(self) -> float | None:
-        """The privacy budget that remains; None where there is none."""
-        return None
-
-    @property
-    def privacy_loss(self) -> tuple[float, float] | None:
-        """The epsilon and the delta that the answers have cost; None where answers are exact."""
-        return None
-
     def carry(self, origins: IntArray, sizes: IntArray) -> None:
         """Move to a new version of the data.
 
@@ -186,6 +176,8 @@ class Auditor(ABC):
     """Whether a statement may aggregate only one sensitive column."""
     follows_updates: ClassVar[bool] = False
     """Whether it keeps old answers counting when the data changes."""
+    exact: ClassVar[bool] = True
+    """Whether answers are exact or inequalities, without noise."""
     step: float | None = None
     """The step that values are rounded to before anything is computed; None takes them as they are."""
 
@@ -221,6 +213,16 @@ class Auditor(ABC):
     def shared(self) -> Any:
         """Return what the auditors of all columns of one history share."""
         return None
+
+    def epsilon_left(self, shared: Any) -> float | None:
+        """Return the privacy budget that remains to a history (None: one without answers); None without a budget."""
+        del shared
+        return None
+
+    def privacy_loss(self, histories: Sequence[Any]) -> tuple[float, float]:
+        """Return the epsilon and the delta that the answers of these histories have cost together."""
+        del histories
+        raise ParameterError("This vault answers exactly; NoValueDisclosed judges it.")
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column that this auditor cannot protect."""

@@ -213,9 +213,11 @@ class BooleanAudit(Audit):
         [members], [count] = question.sets, released or [None]
         ends = self._range(members)
         key = set_key(members, self.sizes)
-        if count is None or ends is None or key in self.released:
+        if count is None or ends is None or self.released.get(key) == count:
             return
-        self.released[key] = count
+        self.released.setdefault(
+            key, count
+        )  # to another user another part of the truth may have been released
         state = self.state.with_end(ends[0]).with_end(ends[1])
         a, b = state.place(ends[0]), state.place(ends[1])
         if not isinstance(count, Bound) or count.relation == "at most":

@@ -33,7 +33,7 @@ from discreet.output.audit.bounds import (
 )
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 from discreet.output.audit.space.region import ROOM, TOLERANCE, DepthProgram, Depths, Region, dot, solved
-from discreet.output.audit.space.released_sums import Ends, ReleasedSums
+from discreet.output.audit.space.released_sums import MOST_ATOMS, Ends, ReleasedSums
 
 _NARROWEST = 1e-6
 """The narrowest width in parts of the bounds' distance; linear programs do not resolve much less."""
@@ -146,7 +146,7 @@ class IntervalAudit(Audit):
         """Return for how many records no two possible tables are found whose values lie the width apart."""
         confined = 0
         for part, _ in self.sums.parts():
-            kernel = part.before
+            kernel = part.before if part.sizes.size <= MOST_ATOMS else None
             if kernel is None:
                 confined += int(part.sizes.sum())
                 continue

@@ -95,6 +95,7 @@ class Log:
         previous, number = b"", 0
         head = None if self._head is None else os.pread(self._head, _HEAD + 1, 0)
         is_complete = head is None
+        is_begun = head != b""
         try:
             for row in self._connection.execute(
                 "SELECT id, kind, body, sets, digest FROM entries ORDER BY id"
@@ -107,9 +108,14 @@ class Log:
                 yield Entry(number, row[1], json.loads(row[2]), row[3])
         except (sqlite3.Error, ValueError, TypeError):
             raise _damaged(self._path) from None
-        if not is_complete:
+        if not is_complete and (number or is_begun):
             raise _damaged(self._path)
         self.length, self.digest = number, previous
+
+    def verify(self) -> None:
+        """Check the chain of all entries, so that further ones can be appended."""
+        for _ in self.entries():
+            pass
 
     def close(self) -> None:
         """Close the log."""

@@ -68,6 +68,7 @@ class PrivateAnswers(Auditor):
     aggregates: ClassVar[frozenset[str]] = frozenset({"sum"})
     several: ClassVar[bool] = True
     one_column: ClassVar[bool] = True
+    exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(self, "epsilon", self.epsilon, FloatIn(0, 1e6, closed="right"))
@@ -84,6 +85,16 @@ class PrivateAnswers(Auditor):
     def shared(self) -> Ledger:
         """Return the account that all columns share."""
         return Ledger(self.cost(self.epsilon))
+
+    def epsilon_left(self, shared: Ledger | None) -> float:
+        """Return the privacy budget that remains to a history."""
+        return self.epsilon_of((shared or self.shared()).left)
+
+    def privacy_loss(self, histories: Sequence[Ledger]) -> tuple[float, float]:
+        """Return the epsilon and the delta that the answers of these histories have cost together."""
+        spent = sum((ledger.spent for ledger in histories), Fraction(0))
+        delta = self.delta if spent and self.mechanism == "gaussian" else 0.0
+        return self.epsilon_of(spent), delta
 
     def require_fit(self, name: str, column: SecretColumn, public: Sequence[PublicColumn]) -> None:
         """Refuse a column with values outside the bounds."""
@@ -156,11 +167,6 @@ class PrivateAudit(Audit):
         self.sizes = np.asarray(sizes, np.int64)
         self.drawn: dict[bytes, _Drawn] = {}
 
-    @property
-    def epsilon_left(self) -> float:
-        """The privacy budget that remains."""
-        return self.auditor.epsilon_of(self.ledger.left)
-
     def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that the budget covers, or the denial; the state does not change."""
         cost = self._cost(question)
@@ -186,14 +192,6 @@ class PrivateAudit(Audit):
         for members, value in zip(question.sets, released or (), strict=True):
             if value is not None and self._known(members, epsilon) is None:
                 self.drawn[self._key(members)] = _Drawn(epsilon, Fraction(value))
-
-    @property
-    def privacy_loss(self) -> tuple[float, float]:
-        """The epsilon and the delta that the answers about all columns have cost together."""
-        if self.ledger.spent == 0:
-            return 0.0, 0.0
-        delta = self.auditor.delta if self.auditor.mechanism == "gaussian" else 0.0
-        return self.auditor.epsilon_of(self.ledger.spent), delta
 
     def disclosed(self) -> NoReturn:
         """Refuse: noisy answers settle no value, and may still make one as good as certain."""

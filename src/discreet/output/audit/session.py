@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,25 +33,43 @@ class _Query:
 
 
 class Session:
-    """The auditors of a vault over its columns, by user, and the engine that finds query sets."""
+    """The auditors of a vault over its columns, by user, and the engine that finds query sets.
+
+    Whoever calls sees to it that one question is judged at a time. Judging may take long; ``gate`` is locked only for
+    the moments in which the engine or the log is used. Statements that only count change no auditor and need the gate
+    alone, so that they do not wait for a judgment.
+    """
 
     def __init__(
         self, holdings: Holdings, auditor: Auditor, log: Log, *, pooled: bool, timeout: float
     ) -> None:
         self._holdings, self._auditor, self._log = holdings, auditor, log
-        self._pooled = pooled
+        self._pooled, self._timeout = pooled, timeout
+        self.gate = threading.RLock()
         self._audits: dict[str, dict[str, Audit]] = {}
         self._shared: dict[str, Any] = {}
         self._layouts = [holdings.layout]
         self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
         self._declared = Declared(kinds(holdings.public), tuple(holdings.secret))
 
-    def ask(self, sql: str, *, user: str, epsilon: float | None) -> Answer | Denied:
+    def read(self, sql: str) -> Statement:
+        """Return a statement as far as its text alone shows whether it can be answered."""
+        return read_statement(sql, self._declared)
+
+    def count(self, sql: str, statement: Statement, *, user: str) -> Answer:
+        """Answer a statement that only counts; it is logged, and judged by no auditor."""
+        _require_name(user)
+        with self.gate:
+            query = self._query(statement)
+            self._commit(sql, user, query, None, None)
+            return self._answer(query, {}, user)
+
+    def ask(self, sql: str, statement: Statement, *, user: str, epsilon: float | None) -> Answer | Denied:
         """Answer a query, or deny it: decide without looking at values, commit, and only then look."""
-        if len(user) > _MOST_USER:
-            raise QueryError(f"A user's name has at most {_MOST_USER} characters.")
-        query = self._read(sql)
-        spent = self._auditor.price(epsilon) if query.aggregates else None
+        _require_name(user)
+        with self.gate:
+            query = self._query(statement)
+        spent = self._auditor.price(epsilon)
         plans: dict[str, AnswerPlan] = {}
         denied: Denied | None = None
         for name, aggregate in query.aggregates.items():
@@ -67,8 +86,7 @@ class Session:
 
     def epsilon_left(self, user: str) -> float | None:
         """Return the privacy budget that remains to a user."""
-        left = [self._audit(user, name).epsilon_left for name in self._declared.sensitive]
-        return min((budget for budget in left if budget is not None), default=None)
+        return self._auditor.epsilon_left(self._shared.get(self._history(user)))
 
     def disclosures(self) -> dict[str, tuple[int, int]]:
         """Return for each column how many values the log settles for some user, and how many there are."""
@@ -80,16 +98,30 @@ class Session:
 
     def privacy_loss(self) -> tuple[float, float]:
         """Return the epsilon and the delta that the answers to the user who spent most have cost."""
-        losses = [
-            audit.privacy_loss
-            for audits in self._audits.values()
-            for audit in audits.values()
-            if audit.privacy_loss is not None
-        ]
-        return max(losses, default=(0.0, 0.0))
+        losses = [self._auditor.privacy_loss([history]) for history in self._shared.values()]
+        return max(losses, default=self._auditor.privacy_loss([]))
+
+    def joint_disclosures(self, entries: Sequence[Entry]) -> dict[str, tuple[int, int]]:
+        """Return for each column how many values all users' answers together may settle, and how many there are."""
+        together = Session(self._holdings, self._auditor, self._log, pooled=True, timeout=self._timeout)
+        try:
+            together.restore(entries)
+            return together.disclosures()
+        finally:
+            together.close()
+
+    def joint_privacy_loss(self) -> tuple[float, float]:
+        """Return the epsilon and the delta that the answers to all users have cost together."""
+        return self._auditor.privacy_loss(list(self._shared.values()))
 
     def replay(self, entries: Sequence[Entry]) -> None:
         """Bring the auditors to where they were, and answer to the log what was decided but not answered."""
+        for number, columns in self.restore(entries).items():
+            for name, (query, question) in columns.items():
+                self._finish(number, name, query.body["user"], question)
+
+    def restore(self, entries: Sequence[Entry]) -> dict[int, dict[str, tuple[Entry, Question]]]:
+        """Bring the auditors to where they were, and return what was decided but not answered."""
         self._layouts = []
         waiting: dict[int, dict[str, tuple[Entry, Question]]] = {}
         for entry in entries:
@@ -106,16 +138,14 @@ class Session:
                 query, question = waiting[entry.body["to"]].pop(entry.body["column"])
                 released = [_from_plain(value) for value in entry.body["released"]]
                 self._audit(query.body["user"], entry.body["column"]).restore(question, released)
-        for number, columns in waiting.items():
-            for name, (query, question) in columns.items():
-                self._finish(number, name, query.body["user"], question)
+        return waiting
 
-    def carry(self, holdings: Holdings, *, timeout: float) -> None:
+    def carry(self, holdings: Holdings) -> None:
         """Move to a new version of the data."""
         self._holdings = holdings
         self._follow(holdings.layout)
         self._engine.close()
-        self._engine = Selector(holdings.public, holdings.n_elements, timeout=timeout)
+        self._engine = Selector(holdings.public, holdings.n_elements, timeout=self._timeout)
 
     def close(self) -> None:
         """Close the engine."""
@@ -123,10 +153,11 @@ class Session:
 
     def _audit(self, user: str, name: str) -> Audit:
         """Return the auditor of a column for a user, brought through all versions of the data so far."""
-        audits = self._audits.setdefault("" if self._pooled else user, {})
+        history = self._history(user)
+        audits = self._audits.setdefault(history, {})
         if name not in audits:
             first, *later = self._layouts
-            shared = self._shared.setdefault("" if self._pooled else user, self._auditor.shared())
+            shared = self._shared.setdefault(history, self._auditor.shared())
             audit = self._auditor.over(
                 self._holdings.secret[name],
                 sizes=first.sizes[name],
@@ -139,6 +170,9 @@ class Session:
             audits[name] = audit
         return audits[name]
 
+    def _history(self, user: str) -> str:
+        return "" if self._pooled else user
+
     def _follow(self, layout: Layout) -> None:
         for audits in self._audits.values():
             for name, audit in audits.items():
@@ -146,13 +180,13 @@ class Session:
                 audit.carry(layout.origins[name], layout.sizes[name])
         self._layouts.append(layout)
 
-    def _read(self, sql: str) -> _Query:
-        statement = read_statement(sql, self._declared)
+    def _query(self, statement: Statement) -> _Query:
         aggregates: dict[str, Aggregate] = {}
         for output in statement.outputs:
-            audited = _AUDITED.get(output.function)
-            if audited is None or output.column is None:
+            if not _is_audited(output):
                 continue
+            assert output.column is not None
+            audited = _AUDITED[output.function]
             if audited not in self._auditor.aggregates:
                 raise QueryError(f"This vault does not answer {output.function.upper()}.")
             if aggregates.setdefault(output.column, cast("Aggregate", audited)) != audited:
@@ -180,7 +214,8 @@ class Session:
             "sets": len(query.sets),
             "epsilon": spent,
         }
-        return self._log.append("query", body, pack_sets(query.sets))
+        with self.gate:
+            return self._log.append("query", body, pack_sets(query.sets))
 
     def _questions(self, entry: Entry) -> dict[str, Question]:
         n_elements = len(next(iter(self._layouts[-1].sizes.values())))
@@ -197,7 +232,8 @@ class Session:
         released = audit.answer(plan, truths)
         if audit.answers_kept:
             values = [_to_plain(value) for value in released]
-            self._log.append("answer", {"to": number, "column": name, "released": values})
+            with self.gate:
+                self._log.append("answer", {"to": number, "column": name, "released": values})
         return released
 
     def _finish(self, number: int, name: str, user: str, question: Question) -> None:
@@ -226,6 +262,20 @@ class Session:
             return column.count(members)
         value = released[output.column][row]
         return _number(value, column.count(members) if output.function == "avg" else None)
+
+
+def is_judged(statement: Statement) -> bool:
+    """Whether a statement has a sum, an average or an extreme, on which an auditor decides."""
+    return any(_is_audited(output) for output in statement.outputs)
+
+
+def _is_audited(output: Output) -> bool:
+    return output.function in _AUDITED and output.column is not None
+
+
+def _require_name(user: str) -> None:
+    if len(user) > _MOST_USER:
+        raise QueryError(f"A user's name has at most {_MOST_USER} characters.")
 
 
 def _number(value: Any, divisor: int | None) -> Any:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from discreet.core.engine import arrow_table
 from discreet.core.errors import OutputError, ParameterError, SchemaError
 from discreet.core.params import InstanceOf, require
 from discreet.core.verdict import Verdict
-from discreet.engines.files import reason
+from discreet.engines.atomic import atomic_folder
+from discreet.engines.folder_kinds import FolderKind
 from discreet.engines.scratch import try_lock
 from discreet.guarantees.constructed import ConstructedGuarantee
 from discreet.output.audit.auditor import Answer, Auditor, Denied
@@ -35,10 +37,11 @@ from discreet.output.audit.holdings import (
     require_unique,
 )
 from discreet.output.audit.log import Entry, Log, now
-from discreet.output.audit.session import Session
+from discreet.output.audit.session import Session, is_judged
 from discreet.output.audit.source import data_fingerprint, fetch
 
 _LOG, _LOCK = "log.sqlite", "lock"
+_KIND = FolderKind("vault", CONFIG, private=True)
 
 
 @dataclass(frozen=True)
@@ -121,19 +124,23 @@ class Vault:
         require("Vault", "auditor", auditor, InstanceOf((Auditor,), "an auditor such as SumAuditor()"))
         config = Config.of(sensitive, public, auditor, nulls, pooled, key, table)
         source, folder = Path(data).resolve(), Path(path)
+        _require_new(folder)
         digest = data_fingerprint(source)
         fetched = fetch(source, config.columns, table=table)
         holdings = _first(fetched, config, auditor)
+        with atomic_folder(folder, _KIND) as temporary:
+            config.write(temporary)
+            first = cls(config, auditor, Log.create(temporary / _LOG), temporary)
+            first._write_data(source, holdings, digest)
+            first.close()
+        vault = cls(config, auditor, Log.open(folder / _LOG), folder)
         try:
-            folder.mkdir(parents=True, mode=0o700)
-        except FileExistsError:
-            raise OutputError(f"{folder} is there already; a vault is made in a new folder.") from None
-        except OSError as error:
-            raise OutputError(f"{folder} cannot be made: {reason(error)}.") from None
-        config.write(folder)
-        vault = cls(config, auditor, Log.create(folder / _LOG), folder)
-        vault._take_lock(0)
-        vault._begin(source, holdings, digest)
+            vault._take_lock(0)
+            vault._log.verify()
+            vault._start(source, holdings)
+        except BaseException:
+            vault.close()
+            raise
         return vault
 
     @classmethod
@@ -196,23 +203,62 @@ class Vault:
             With ``PrivateAnswers``, how much of the privacy budget to spend.
         """
         require("ask", "user", user, InstanceOf((str,), "a name"))
+        statement = self._running().read(sql)
+        if not is_judged(statement):
+            with self._running().gate:
+                return self._running().count(sql, statement, user=user)
         with self._lock:
-            return self._running().ask(sql, user=user, epsilon=epsilon)
+            return self._running().ask(sql, statement, user=user, epsilon=epsilon)
+
+    def judges(self, sql: str) -> bool:
+        """Whether a statement waits until those before it are judged; those that only count do not."""
+        return is_judged(self._running().read(sql))
 
     def history(self) -> list[Asked]:
         """Return every question of the log, checking its chain."""
-        with self._lock:
+        with self._lock, self._running().gate:
             return [asked_of(entry) for entry in self._log.entries() if entry.kind == "query"]
 
     @property
     def verdict(self) -> Verdict:
         """Whether the log keeps the auditor's guarantee, recomputed from the answered query sets or their costs."""
-        return self.guarantee.check(self)
+        answered: Any = self  # a query log, which guarantees of vaults judge in place of classes
+        return self.guarantee.check(answered)
 
     @property
     def guarantee(self) -> ConstructedGuarantee:
         """What the auditor guarantees of all answers together."""
         return self.auditor.guarantee(self.config.sensitive)
+
+    @property
+    def condition(self) -> str | None:
+        """What is assumed of the users where each has a history apart; None where all share one."""
+        return None if self.config.pooled else "users do not pool their answers"
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in plain sentences, with what it assumes."""
+        apart = "This holds for the answers to each user alone; users who pool theirs may learn more."
+        return self.guarantee.describe() + ("" if self.config.pooled else f" {apart}")
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What the owner should know: of the parameters, and of users who pool their answers, if each has a history."""
+        if self.config.pooled:
+            return self.auditor.cautions
+        if self.epsilon_left is not None:
+            joint = f"together they have cost an epsilon of {self.joint_privacy_loss()[0]:.6g} so far."
+            return (*self.auditor.cautions, f"The costs of users who pool their answers add up: {joint}")
+        counts = [
+            f"{settled:,} of {n:,} values of {name}"
+            for name, (settled, n) in self.joint_disclosures().items()
+            if settled
+        ]
+        joint = f"up to {' and '.join(counts)}" if counts else "no value"
+        return (
+            *self.auditor.cautions,
+            f"Users who pool their answers may learn values: all answers together determine {joint} so far.",
+        )
 
     @property
     def epsilon_left(self) -> float | None:
@@ -221,25 +267,52 @@ class Vault:
 
     def epsilon_left_to(self, user: str) -> float | None:
         """Return the privacy budget that remains to a user, where the auditor has one."""
-        with self._lock:
-            return self._running().epsilon_left(user)
+        return self._running().epsilon_left(user)
 
     def disclosures(self) -> dict[str, tuple[int, int]]:
-        """Return for each sensitive column how many values the log settles, and how many there are."""
+        """Return for each sensitive column how many values the log settles, and how many there are.
+
+        With histories apart, the user for whom most are settled counts.
+        """
         with self._lock:
             return self._running().disclosures()
 
+    def joint_disclosures(self) -> dict[str, tuple[int, int]]:
+        """Return the same for the answers to all users together, whatever the histories.
+
+        Where neither a disclosure nor its absence is proved, the values count as settled.
+        """
+        with self._lock:
+            session = self._running()
+            with session.gate:
+                entries = list(self._log.entries())
+            return session.joint_disclosures(entries)
+
     def privacy_loss(self) -> tuple[float, float]:
-        """Return the epsilon and the delta that the answers have cost; refused where answers are exact."""
-        if self.epsilon_left is None:
-            raise ParameterError("This vault answers exactly; NoValueDisclosed judges it.")
+        """Return the epsilon and the delta that the answers have cost; refused where answers are exact.
+
+        With histories apart, the user who spent most counts.
+        """
         with self._lock:
             return self._running().privacy_loss()
+
+    def joint_privacy_loss(self) -> tuple[float, float]:
+        """Return the same for the answers to all users together, whatever the histories."""
+        with self._lock:
+            return self._running().joint_privacy_loss()
 
     @property
     def source(self) -> Path | None:
         """The file or folder with the data; None where the vault is in memory or closed."""
         return None if self._data is None or self.folder is None else self._data[0]
+
+    @property
+    def steps(self) -> dict[str, Fraction | None]:
+        """The step of each sensitive column that decisions rest on and users may know; None where there is none."""
+        return {
+            name: None if column.floating or not self.auditor.exact else column.unit
+            for name, column in self.holdings.secret.items()
+        }
 
     @property
     def holdings(self) -> Holdings:
@@ -275,9 +348,11 @@ class Vault:
                 step=self.config.step,
             )
             _require_fit(after, self.auditor)
-            self._write_data(source, after, digest)
-            self._running().carry(after, timeout=self.config.timeout)
-            self._data = (source, after)
+            session = self._running()
+            with session.gate:
+                self._write_data(source, after, digest)
+                session.carry(after)
+                self._data = (source, after)
 
     def trial(self, auditor: Auditor | None = None) -> Vault:
         """Return a vault over the same data with an empty history in memory, to be attacked without consequences."""
@@ -288,7 +363,7 @@ class Vault:
 
     def close(self) -> None:
         """Close the vault."""
-        with self._lock:
+        with self._lock, contextlib.nullcontext() if self._session is None else self._session.gate:
             if self._session is not None:
                 self._session.close()
             self._session = self._data = None
@@ -337,7 +412,12 @@ class Vault:
         """Rebuild the state from the log, and finish what a crash left between a decision and its answer."""
         entries = list(self._log.entries())
         versions = [entry for entry in entries if entry.kind == "data"]
-        if not versions or entries[0] is not versions[0]:
+        if not entries:
+            raise LogError(
+                f"{self.folder} was not made to the end: its log holds no entry. "
+                "Remove the folder, and make the vault again."
+            )
+        if entries[0].kind != "data":
             raise LogError("The log does not begin with the data it is about.")
         if any(entry.body.get("config") != self.config.digest for entry in versions):
             raise LogError(f"{CONFIG} is not the one the log was begun with.")
@@ -386,6 +466,11 @@ def asked_of(entry: Entry) -> Asked:
         body["reason"],
         body.get("epsilon"),
     )
+
+
+def _require_new(folder: Path) -> None:
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise OutputError(f"{folder} is there already; a vault is made in a new folder.")
 
 
 def _first(fetched: pa.Table, config: Config, auditor: Auditor) -> Holdings:

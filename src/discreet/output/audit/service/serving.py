@@ -1,8 +1,7 @@
-"""The HTTP service of a vault: JSON in and out, a bearer token for each user, one question at a time."""
+"""The HTTP service of a vault: JSON in and out, a bearer token for each user, one judgment at a time."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import json
@@ -19,12 +18,14 @@ from discreet.output.audit.plain import plain_result
 from discreet.output.audit.service.connections import Admission, Limits, listen
 from discreet.output.audit.service.openapi import PAGE, api_description
 from discreet.output.audit.service.tokens import Tokens
+from discreet.output.audit.service.turns import Turns
 from discreet.output.audit.vault import Vault
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LARGEST_BODY = 64 * 1024
 _MOST_BUCKETS = 10_000
@@ -53,6 +54,21 @@ class _RefusedError(Exception):
         self.status = status
 
 
+class _OneLength:
+    """Refuses requests that state their length in two ways, which a proxy may cut off elsewhere than the service."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope.get("headers", ())}
+        if {b"content-length", b"transfer-encoding"} <= names:
+            refusal = {"error": "A request has a Content-Length or a Transfer-Encoding, not both."}
+            await _json(refusal, 400, {"Connection": "close"})(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
 def application(vault: Vault, *, rate: float = 50.0) -> Starlette:
     """Return the service of an open vault as an ASGI application.
 
@@ -65,6 +81,7 @@ def application(vault: Vault, *, rate: float = 50.0) -> Starlette:
     """
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
+    from starlette.middleware import Middleware
     from starlette.routing import Route
 
     require("application", "rate", rate, FloatIn(0, closed="neither"))
@@ -72,6 +89,7 @@ def application(vault: Vault, *, rate: float = 50.0) -> Starlette:
     tokens, limit = Tokens(vault.folder), _RateLimit(rate)
     handle = _handler(vault, tokens, limit)
     service = Starlette(
+        middleware=[Middleware(_OneLength)],
         routes=[
             Route("/ask", handle(_ask), methods=["POST"]),
             Route("/vault", handle(_about), methods=["GET"]),
@@ -164,7 +182,15 @@ def _handler(vault: Vault, tokens: Tokens, limit: _RateLimit) -> Callable[..., A
     """Return a decorator that makes an endpoint of a function: user, rate limit, and every failure as plain JSON."""
     from starlette.concurrency import run_in_threadpool
 
-    turn = asyncio.Lock()  # first come, first served: no client starves
+    reading, judging = Turns(), Turns()
+
+    async def answered(request: Request, user: str, turns: Turns, work: Callable[[], Any]) -> Any:
+        """Do the work in the user's turn, if the token still counts then and the client still waits."""
+        async with turns.of(user):
+            _user(request, tokens)  # it may have been withdrawn while the body came, or in the queue
+            if await request.is_disconnected():
+                raise _RefusedError(400, "The client is gone.")
+            return await run_in_threadpool(work)
 
     def decorated(work: Callable[[Vault, str, dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
         async def handled(request: Request) -> Response:
@@ -172,13 +198,9 @@ def _handler(vault: Vault, tokens: Tokens, limit: _RateLimit) -> Callable[..., A
             if not limit.allows(user):
                 raise _RefusedError(429, "Too many questions; try again in a second.")
             body = await _body(request) if request.method == "POST" else {}
-            async with turn:
-                user = _user(
-                    request, tokens
-                )  # it may have been withdrawn while the body came, or in the queue
-                if await request.is_disconnected():
-                    raise _RefusedError(400, "The client is gone.")
-                return _json(await run_in_threadpool(work, vault, user, body))
+            do = functools.partial(work, vault, user, body)
+            result = await answered(request, user, reading, functools.partial(_quick, vault, body, do))
+            return _json(await answered(request, user, judging, do) if result is None else result)
 
         async def endpoint(request: Request) -> Response:
             try:
@@ -198,6 +220,11 @@ def _handler(vault: Vault, tokens: Tokens, limit: _RateLimit) -> Callable[..., A
         return endpoint
 
     return decorated
+
+
+def _quick(vault: Vault, body: dict[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the result of what needs no judgment, which may take long; None for a question that does."""
+    return None if body and vault.judges(body["sql"]) else work()
 
 
 def _user(request: Request, tokens: Tokens) -> str:
@@ -258,6 +285,7 @@ def _about(vault: Vault, user: str, body: dict[str, Any]) -> dict[str, Any]:
         "public": list(vault.config.public),
         "sensitive": list(vault.config.sensitive),
         "auditor": vault.auditor.to_dict(),
+        "steps": {name: None if step is None else float(step) for name, step in vault.steps.items()},
         "epsilon_left": vault.epsilon_left_to(user),
     }
 

@@ -82,9 +82,9 @@ class ReleasedSums:
     def restore(self, members: BoolArray, released: Any) -> None:
         """Take over what was released of a set."""
         key = set_key(members, self.element_sizes)
-        if released is None or key in self.released:
+        if released is None or self.released.get(key) == released:
             return
-        self.released[key] = released
+        self.released.setdefault(key, released)  # another user may have had an inequality of the same set
         self._ends = {}
         count = int(self.element_sizes[members].sum())
         bound = released if isinstance(released, Bound) else None
@@ -94,7 +94,7 @@ class ReleasedSums:
             return  # says nothing, so that no atom needs to be cut for it
         atoms, region, vector = self._cut(members)
         part, chosen = region.around(vector)
-        if relation == "exact" and part.implies(vector[chosen]):
+        if part.implies(vector[chosen]):
             return
         self.atoms, self.region = atoms, region.with_sum(vector, relation, steps)
 
@@ -121,8 +121,15 @@ class ReleasedSums:
         return parts
 
     def disclosed(self) -> int:
-        """Return how many records lie where no deep point is found, judged anew from what was released."""
-        return sum(int(part.sizes.sum()) for part, _ in self.parts() if not part.certified())
+        """Return how many records lie where no deep point is found, judged anew from what was released.
+
+        Only the answers to several users together connect more atoms than are looked at.
+        """
+        return sum(
+            int(part.sizes.sum())
+            for part, _ in self.parts()
+            if part.sizes.size > MOST_ATOMS or not part.certified()
+        )
 
     def _cut(self, members: BoolArray) -> tuple[Atoms, Region, IntArray]:
         atoms, bits, cut = self.atoms.cut(members, self.element_sizes)
