@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet import Baskets, Release, Table, intervals, other, quasi, sensitive
+from discreet import Baskets, Release, Table, identifier, intervals, other, person, quasi, sensitive
 from discreet.core.errors import PromiseBrokenError
 from discreet.guarantees import DistinctDiversity, KAnonymity
 from discreet.output.hiding import ExactHiding
-from discreet.publish import Anatomy, Cahd, Condensation, Generalization, Mondrian
+from discreet.publish import (
+    Anatomy,
+    Cahd,
+    Condensation,
+    DeltaSketch,
+    Generalization,
+    KVarianceSketch,
+    Mondrian,
+    SketchFamily,
+)
+from discreet.report import render
 
 
 def codes(release: Release) -> dict[str, bool]:
@@ -185,3 +196,58 @@ def test_anatomy_says_how_many_quasi_identifiers_are_unique() -> None:
     assert "SECRET" not in caution.text
     alike = pa.table({"age": [20, 30] * 21, "disease": ["a", "b", "c"] * 14})
     assert codes(Anatomy(3).release(Table(alike, {"age": quasi(), "disease": sensitive()}))) == {}
+
+
+def test_pseudonyms_that_link_rows_are_named_whatever_their_role() -> None:
+    """Two rows of a person in one table: whoever knows both finds the pseudonym that is in both classes."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(40), 2)
+    frame = pa.table({"who": [f"p{one}" for one in who], "age": rng.integers(20, 80, 80)})
+    key = bytes(range(32))
+    for role in (identifier, person):
+        release = Mondrian(KAnonymity(4)).release(Table(frame, {"who": role(pseudonym=key), "age": quasi()}))
+        (linked,) = [caution for caution in release.cautions if caution.code == "linked-rows"]
+        assert linked.public
+        classes: dict[str, set[str]] = {}
+        for name, age in zip(*(release.frame[column].to_pylist() for column in ("who", "age")), strict=True):
+            classes.setdefault(name, set()).add(age)
+        several = Counter(tuple(sorted(ages)) for ages in classes.values() if len(ages) > 1)
+        assert f"{sum(count == 1 for count in several.values())} of 40" in linked.text
+    dropped = Mondrian(KAnonymity(4)).release(Table(frame, {"who": identifier(), "age": quasi()}))
+    assert "linked-rows" not in codes(dropped)
+
+
+def test_levels_that_show_where_copies_are_avoided_are_named() -> None:
+    frame = pa.table({"age": list(range(60)), "level": [1, 5, 5] * 20})
+    table = Table(frame, {"age": quasi(), "level": quasi()})
+    release = Condensation("level", random_state=1).release(table)
+    assert codes(release)["levels-show"]
+    assert "level 1" in render(release)
+    assert "levels-show" not in codes(
+        Condensation("level", avoid_copies=False, random_state=1).release(table)
+    )
+    assert "levels-show" not in codes(Condensation(5, random_state=1).release(table))
+
+
+def test_hidden_rules_are_a_claim_to_others_and_verified_to_the_owner() -> None:
+    shop = Baskets.from_lists([["a", "b"]] * 6 + [["a"], ["b"], ["c"]] * 4)
+    release = ExactHiding([["a", "b"]], min_support=3).hide(shop)
+    assert release.verdict.verified
+    page = render(release)
+    assert "the guarantee is claimed" in page
+    assert "Recomputed from the released data alone" not in page
+    assert "the guarantee is verified" in render(release, internal=True)
+
+
+def test_the_caution_on_suppressed_sketches_names_what_suppressed_them() -> None:
+    lists = [["a"], ["a", "b"], ["a", "b", "c"], ["d"], ["d", "e"], ["f"], ["f", "g"]] * 4
+    baskets = Baskets.from_lists([[*items, f"x{at % 3}"] for at, items in enumerate(lists)])
+    family = SketchFamily(bytes(range(32)), 64)
+    near = KVarianceSketch(3, family=family, gap="distance", random_state=1).release(baskets)
+    short = DeltaSketch(3.0, family=family, random_state=1).release(baskets)
+    texts = {}
+    for name, release in {"near": near, "short": short}.items():
+        texts[name] = " ".join(one.text for one in release.cautions if one.code == "suppressed-records")
+    assert "neighbors are too near" in texts["near"]
+    assert "delta" not in texts["near"]
+    assert "the shortest records go first" in texts["short"]
