@@ -125,8 +125,8 @@ class CellProtection(ConstructedGuarantee):
             else "From"
         )
         return (
-            f"{small} all that is published, no unpublished cell can be bounded so closely that its least and greatest "
-            f"possible values differ by less than {width}{more}."
+            f"{small} the published cells and the rule no unpublished cell can be bounded so closely that its least "
+            f"and greatest possible values differ by less than {width}{more}."
         )
 
     def _refuse(self) -> NoReturn:

@@ -53,8 +53,8 @@ def columns(release: Release, cells: Callable[..., str], *, internal: bool = Fal
     )
 
 
-def method(release: Release, *, internal: bool = False) -> Section:
-    """Return what was done, and how to protect new rows the same way."""
+def method(release: Release, *, internal: bool = False, shuffled: bool = True) -> Section:
+    """Return what was done, and how to protect new rows the same way; ``shuffled`` where records are released."""
     evidence, recipe = release.evidence, release.recipe
     rows = [
         ("Method", str(recipe.get("method", "–"))),
@@ -62,8 +62,8 @@ def method(release: Release, *, internal: bool = False) -> Section:
         *((f"Parameter {name}", value_text(value)) for name, value in _parameters(recipe).items()),
         ("Records in", f"{evidence.n_rows:,}"),
         ("Records suppressed", f"{evidence.suppressed:,}"),
-        ("Order of the records", "shuffled"),
-        ("Seed", seed_text(recipe.get("seed"), internal=internal)),
+        *([("Order of the records", "shuffled")] if shuffled else []),
+        *([("Seed", seed_text(recipe.get("seed"), internal=internal))] if shuffled else []),
         ("Discreet", __version__),
     ]
     content: list[Block] = [TableBlock(("Property", "Value"), rows, "Method")]

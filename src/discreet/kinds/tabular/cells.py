@@ -209,9 +209,16 @@ class CellsKind(Kind):
         return PrivateCellFigures(release)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
-        """Return the cautions about sums, other tables, and rows without a value."""
+        """Return the cautions about how cells were chosen, about sums, and about rows without a value."""
         del public, private
         table: CellTable = release.data
+        if table.suppressed.any():
+            yield Caution(
+                "minimality",
+                "The cells were chosen so that least is lost. Whoever knows the method can rule out tables for which "
+                "it would have chosen others, and may bound a suppressed cell of a small table more closely, or find "
+                "it. A larger threshold or width leaves more to guess.",
+            )
         if table.measure is not None or table.people:
             yield Caution(
                 "rule-not-shown",
@@ -238,7 +245,7 @@ class CellsKind(Kind):
             cell_sections.published_cells(table),
             cell_sections.attacker_intervals(release),
             cell_sections.contributors(release) if internal else None,
-            provenance.method(release, internal=internal),
+            provenance.method(release, internal=internal, shuffled=False),
         ]
 
     def terms(self, release: Release) -> Mapping[str, str]:
