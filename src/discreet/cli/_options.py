@@ -144,7 +144,9 @@ _WRITING = (
     _SIGN,
     click.option("--no-report", "report", flag_value=False, default=True, type=bool, help="Write no report."),
     click.option(
-        "--seed", type=click.IntRange(min=0), help="Make the order of the rows repeatable; keep it secret."
+        "--seed",
+        type=click.IntRange(min=0),
+        help="Repeat an experiment; never for real data: whoever knows or guesses it undoes the order and the noise.",
     ),
 )
 

@@ -135,6 +135,7 @@ class PseudoKind(TableKind):
         yield from _identifying_categories(release)
         yield from _compared_columns(release)
         yield from _own_levels(release)
+        yield from seeded_noise(release)
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections of the report; the original of a stream is gone, so nothing is compared with it."""
@@ -246,6 +247,16 @@ def _identifying_categories(release: Release) -> Iterator[Caution]:
                     f"By a rare value of '{name}' one guesses '{secret}' rightly for {right:.0%} of {n_rare:,} rows; "
                     f"the commonest value alone is right for {usual:.0%}. Coarsen '{name}', or drop it.",
                 )
+
+
+def seeded_noise(release: Release) -> Iterator[Caution]:
+    """Find releases whose noise can be drawn again: with the seed, what it hides follows from the released rows."""
+    if release.recipe.get("seed") is not None:
+        yield Caution(
+            "seeded",
+            "What is random here was drawn by a seed. Whoever knows or guesses it draws the same, takes it off and is "
+            "left with the records or their statistics. Use no seed for data about people.",
+        )
 
 
 def _own_levels(release: Release) -> Iterator[Caution]:

@@ -56,8 +56,7 @@ def test_every_rule_and_method_makes_a_release(
     assert result.exit_code == 0, result.output
     told = json.loads(result.output)
     assert told["verdict"] == "verified"
-    chosen = "minimality" in [caution["code"] for caution in told["cautions"]]
-    assert chosen == ("controlled-rounding" not in options), "the choice of cells reveals something"
+    assert "minimality" in [caution["code"] for caution in told["cautions"]], "the choice reveals something"
     assert invoke("check", tmp_path / "out").exit_code == 0
 
 

@@ -55,6 +55,7 @@ _released = in_group(
         options.OVERWRITE,
     ],
 )
+_SEED = "Repeat an experiment; never for real data: whoever knows or guesses it undoes the draws."
 
 
 @click.group(short_help="Condense an endless stream; no record is kept.", epilog=_GROUP)
@@ -115,7 +116,7 @@ def stream() -> None:
 )
 @_released
 @options.sign
-@click.option("--seed", type=click.IntRange(min=0), help="Make the draws repeatable; keep it secret.")
+@click.option("--seed", type=click.IntRange(min=0), help=_SEED)
 @options.printing
 def condense(
     out: Path | None,
@@ -165,9 +166,7 @@ def condense(
 @click.option("--out", type=options.DATA, required=True, metavar="FOLDER", help="The folder of the release.")
 @_released
 @options.sign
-@click.option(
-    "--seed", type=click.IntRange(min=0), help="Make the draws repeatable; the system draws otherwise."
-)
+@click.option("--seed", type=click.IntRange(min=0), help=_SEED)
 @options.printing
 def sample(
     state: Path,

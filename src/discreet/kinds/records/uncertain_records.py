@@ -17,7 +17,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees.records.expected_anonymity import ANONYMITY
 from discreet.kinds.formatting import number
 from discreet.kinds.kind import Line
-from discreet.kinds.pseudo_data import PseudoKind
+from discreet.kinds.pseudo_data import PseudoKind, seeded_noise
 from discreet.kinds.tables import PublicTableFigures
 from discreet.measure import LikelihoodRanks, likelihood_ranks
 from discreet.measure.tables.table_cautions import single_values
@@ -104,6 +104,7 @@ class UncertainKind(PseudoKind):
         """Return what spreads show, and how many records are spread so wide that little is left of them."""
         yield from single_values(release)
         yield from _shown_by_spreads(release, public.sharing)
+        yield from seeded_noise(release)
         if private is not None:
             n_wide = int((private.widths > WIDE).sum())
             if n_wide:

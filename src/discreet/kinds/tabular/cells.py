@@ -219,6 +219,12 @@ class CellsKind(Kind):
                 "it would have chosen others, and may bound a suppressed cell of a small table more closely, or find "
                 "it. A larger threshold or width leaves more to guess.",
             )
+        if table.base:
+            yield Caution(
+                "minimality",
+                "Cells were rounded to the nearest multiples where that adds up. Whoever knows the method can rule out "
+                "some values of a small table that are less than the base away, and finds others more likely.",
+            )
         if table.measure is not None or table.people:
             yield Caution(
                 "rule-not-shown",
