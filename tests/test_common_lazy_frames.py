@@ -26,7 +26,10 @@ from discreet.publish import Condensation
 from tests.lazy_frames import KINDS, SPARK
 from tests.planted_values import called, entries, methods
 
-ALONE = {"add_noise", "flip", "report_category", "report_unary", "sketch_by_delta", "sketch_record"}
+ALONE = {
+    *("add_noise", "flip", "report_category", "report_ratings", "report_unary"),
+    *("sketch_by_delta", "sketch_record"),
+}
 """Clients, which stand alone in one file and take one record."""
 REFUSED = r"^A .*\bis not fetched\b.*\bParquet\b[^\n]*$"
 READERS: dict[str, Callable[[Any], Any]] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.report.theme import BLUE, OCHRE, STONE, TEAL, altair_chart, picture
+from discreet.report.theme import BLUE, COLORS, OCHRE, STONE, TEAL, altair_chart, picture
 from experiments.auditing.runs import Denials
 from experiments.charts import colored, dotted, ranged
 
-_COLORS = {"sum": TEAL, "extrema": BLUE, "boolean": OCHRE, "interval": STONE, "private": "#7a4f8f"}
+_COLORS = {"sum": TEAL, "extrema": BLUE, "boolean": OCHRE, "interval": STONE, "private": COLORS[4]}
 
 
 def denied_lines(title: str, rows: Sequence[Denials]) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.report.theme import OCHRE, SOFT, TEAL, altair_chart, picture
+from discreet.report.theme import BLUE, OCHRE, SHADES, SOFT, TEAL, altair_chart, picture
 from experiments.charts import SUBTITLE, at_points, band, colored, dotted, level, ranged
 from experiments.uncertain.runs import METHODS, Runs
 
 _WIDTH, _HEIGHT = 300, 260
-_COLORS = dict(zip(METHODS, (TEAL, "#7fb5b5", "#8a6fb0", OCHRE, SOFT), strict=True))
+_COLORS = dict(zip(METHODS, (TEAL, SHADES[3], BLUE, OCHRE, SOFT), strict=True))
 
 
 def errors_and_accuracy(title: str, runs: Sequence[Runs]) -> dict[str, Any]:

@@ -18,12 +18,14 @@ from discreet.guarantees import (
     AlphaKAnonymity,
     BasicBetaLikeness,
     BasicPrivacy,
+    CellProtection,
     DeltaDisclosure,
     DeltaPresence,
     DifferentialPrivacy,
     DistinctDiversity,
     EnhancedBetaLikeness,
     EntropyDiversity,
+    ExpectedAnonymity,
     Guarantee,
     Indistinguishability,
     KAnonymity,
@@ -67,8 +69,9 @@ def test_every_exported_guarantee_is_here() -> None:
     of_baskets = {KmAnonymity, RulesHidden}  # tests/guarantees/test_km_anonymity.py, tests/output/hiding
     of_units = {PerUnit}  # tests/guarantees/test_per_unit.py
     of_query_logs = {NoValueDisclosed, DifferentialPrivacy}  # tests/output/audit
+    of_records = {ExpectedAnonymity, CellProtection}  # tests/guarantees/records, tests/output/tabular
     of_sketches = {kind for kind in kinds if issubclass(kind, SketchGuarantee)}  # tests/collect
-    assert kinds - of_channels - of_baskets - of_units - of_query_logs - of_sketches == {
+    assert kinds - of_channels - of_baskets - of_units - of_query_logs - of_records - of_sketches == {
         type(guarantee) for guarantee in EVERY
     } | {
         Guarantee,

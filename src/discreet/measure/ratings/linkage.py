@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.params import EachOf, FloatIn, IntIn, require
+from discreet.core.params import EachOf, FloatIn, InstanceOf, IntIn, require
 from discreet.core.rng import RandomState, generator
 from discreet.core.tables.admission import in_memory
 from discreet.core.tables.encoding import cleaned
@@ -166,6 +166,7 @@ class _Ratings:
         frame = in_memory(ratings)
         names = [name for name in (person, item, value, time) if name is not None]
         for name in names:
+            require("ratings_linkage", "columns", name, InstanceOf((str,), "the name of a column"))
             if name not in frame.columns:
                 raise SchemaError(f"The ratings have no column '{name}'.")
         if len(set(names)) < len(names):
