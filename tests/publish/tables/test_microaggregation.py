@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from tests.oracles.microaggregation import best_line_error, smallest_class, squa
 
 from discreet import Recipe, Table, from_mapping, quasi, sensitive
 from discreet.core.errors import InfeasibleError, ParameterError, SchemaError
-from discreet.guarantees import DistinctDiversity, KAnonymity
-from discreet.publish import Microaggregation
+from discreet.guarantees import DeltaPresence, DistinctDiversity, KAnonymity, KMap
+from discreet.publish import Microaggregation, Mondrian
 
 NUMBERS = st.none() | st.integers(0, 5) | st.integers(-1000, 1000)
 ROWS = st.lists(
@@ -122,3 +123,18 @@ def test_bad_input_is_one_clear_line() -> None:
     assert Microaggregation(KAnonymity(3)).release(constant).frame["x"].to_pylist() == [7] * 5
     one = Table(pa.table({"x": [7]}), {"x": quasi()})
     assert Microaggregation(KAnonymity(1)).release(one).frame["x"].to_pylist() == [7]
+
+
+@pytest.mark.parametrize("publisher", [Microaggregation, partial(Mondrian, summary="mean")])
+def test_means_are_not_compared_with_a_population(publisher: Any) -> None:
+    """A mean describes nobody, so a guarantee that counts matching people would come out broken."""
+    population = Table(pa.table({"age": list(range(20, 60))}), {"age": quasi()})
+    table = Table(pa.table({"age": [20, 21, 30, 31, 40, 41]}), {"age": quasi()})
+    guarantees = (
+        DeltaPresence(0.0, 0.9, population),
+        KMap(2, population),
+        KAnonymity(2) & KMap(2, population),
+    )
+    for guarantee in guarantees:
+        with pytest.raises(ParameterError, match="means, which describe nobody of a population"):
+            publisher(guarantee).release(table)

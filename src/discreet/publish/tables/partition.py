@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.errors import ParameterError
+from discreet.core.guarantee import AllOf
 from discreet.core.rng import generator
 from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.groups import Groups, SensitiveCounts
@@ -41,8 +43,11 @@ class PartitionPublisher(TablePublisher):
         return False
 
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
-        segments, tuples, by_values = self._divided(table, rng)
         books = quasi_books(table)
+        means = self._shows_means() and any(_has_mean(book) for book in books)
+        if means:
+            _refuse_population(self)
+        segments, tuples, by_values = self._divided(table, rng)
         described = boxes(books, segments, overall_counts(table))
         groups = self._labels(books, described, segments)
         group_of, pieces = _pieces(segments, tuples, strict=self._is_strict())
@@ -58,7 +63,7 @@ class PartitionPublisher(TablePublisher):
             details={MINIMALITY: by_values},
             groups=groups,
             boxes=_recorded_boxes(books, described, segments),
-            means=self._shows_means() and any(_has_mean(book) for book in books),
+            means=means,
         )
 
     def divide(self, table: Table) -> tuple[CodeArray, dict[str, Replacement], dict[str, Replacement]]:
@@ -87,6 +92,16 @@ class PartitionPublisher(TablePublisher):
             else:
                 labels[book.name] = Replacement(box.index, box.labels)
         return labels
+
+
+def _refuse_population(publisher: PartitionPublisher) -> None:
+    """Refuse guarantees that count people of a population: nobody's values are compared with a mean."""
+    guarantee = publisher.guarantee
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+    if any(hasattr(part, "population") for part in parts):
+        raise ParameterError(
+            f"{type(publisher).__name__} publishes means, which describe nobody of a population; publish boxes instead."
+        )
 
 
 def _has_mean(book: Codebook) -> bool:
