@@ -32,7 +32,7 @@ The systems, measures, attacks, tables and figures of five papers that are here,
 its documentation, a command, or an experiment (`python -m experiments NAME`). A system or measure is one line, and so
 are its command and each group of figures that vary one thing; steps of an algorithm are not counted by themselves.
 
-<!-- Made by `python -m tests.docs.papers` from tests/docs/papers.toml and the registry; a test runs examples and commands. -->
+<!-- Made by `python -m tests.docs.papers` from tests/docs/papers.toml and the registry; a test runs them. -->
 
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -83,6 +83,9 @@ class PrivatePseudoFigures(PrivateFigures):
 class PseudoKind(TableKind):
     """Drawn rows: there are no classes of people to be judged, but groups whose sizes were kept."""
 
+    assumption: ClassVar[str] = ASSUMED
+    """Why nobody can recompute a guarantee that is assumed."""
+
     name = "pseudo-data"
     section = None
     title = "Pseudo-records"
@@ -111,7 +114,8 @@ class PseudoKind(TableKind):
 
         del guarantee, is_named
         is_assumed = written.record["verdict"].get("basis") == Basis.ASSUMED.value
-        return Judgment({"rows": data.n_rows}, written.claims(), why=ASSUMED if is_assumed else KEPT_EVIDENCE)
+        why = self.assumption if is_assumed else KEPT_EVIDENCE
+        return Judgment({"rows": data.n_rows}, written.claims(), why=why)
 
     def why_not_for_rows(self) -> str | None:
         """Return that rows are drawn from a whole table."""

@@ -78,3 +78,18 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert message in result.output
     assert SECRET not in result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_assumed_and_what_a_seed_undoes_is_said(invoke, tmp_path: Path) -> None:
+    """Noise that depends on a seed and the shape alone is taken off by whoever guesses the seed."""
+    path = tmp_path / "ages.csv"
+    path.write_text("age\n" + "\n".join(str(20 + i % 37) for i in range(60)) + "\n")
+    command = ("uncertain", path, "-k", 4, "--attacker", "naive", "--json", "--out")
+    seeded = json.loads(invoke(*command, tmp_path / "seeded", "--seed", 5).output)
+    assert "seeded" in [caution["code"] for caution in seeded["cautions"] if caution["public"]]
+    free = json.loads(invoke(*command, tmp_path / "free").output)
+    assert "seeded" not in [caution["code"] for caution in free["cautions"]]
+    checked = invoke("check", tmp_path / "free")
+    assert checked.exit_code == 3
+    assert "nobody works out the spreads" in checked.output
+    assert "never for real data" in " ".join(invoke("uncertain", "--help").output.split())

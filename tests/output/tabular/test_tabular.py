@@ -13,6 +13,7 @@ from tests.oracles.tabular import consistent_tables, is_safe, least_cost
 
 from discreet import Table, person, quasi, sensitive
 from discreet.core.rng import generator
+from discreet.core.tabular.cell_table import read_cells
 from discreet.errors import InfeasibleError, InputError, ParameterError
 from discreet.guarantees import CellProtection
 from discreet.guarantees.tabular.intervals import AttackerSystem
@@ -223,3 +224,15 @@ def test_the_choice_of_cells_may_settle_them_and_a_caution_says_so() -> None:
         alike.append(np.array_equal(again.suppressed, table.suppressed))
     assert (len(alike), sum(alike)) == (4, 1)
     assert [caution.code for caution in release.cautions if caution.public] == ["minimality"]
+
+
+def test_counts_have_no_decimals_and_a_width() -> None:
+    """In units of a decimal that counts do not have, every threshold would be met."""
+    table = flat([[3, 20], [30, 40]])
+    layout = table.layout() | {"decimals": 2}
+    texts = [[*labels, f"{text}.00" if text else ""] for *labels, text in table.texts()]
+    with pytest.raises(InputError, match="counts are whole numbers"):
+        read_cells(layout, iter(texts))
+    pair = flat([[1, 1], [1, 1]])
+    hidden = pair.without(pair.values == 1)
+    assert not CellProtection(2, width=0).check(hidden).ok, "each cell is known to be 1"

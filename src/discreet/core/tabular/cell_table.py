@@ -202,6 +202,8 @@ def read_cells(layout: Mapping[str, Any], cells: Iterator[Sequence[str]]) -> Cel
     )
     decimals, base = int(layout["decimals"]), int(layout["base"])
     measure = None if layout["measure"] is None else str(layout["measure"])
+    if measure is None and decimals:
+        raise InputError("The table of cells has counts with decimals; counts are whole numbers.")
     nodes = [{label: node for node, label in enumerate(item.labels)} for item in dimensions]
     values = np.full([len(item.labels) for item in dimensions], -1, np.int64)
     suppressed = np.zeros(values.shape, np.bool_)

@@ -83,10 +83,10 @@ class CellProtection(ConstructedGuarantee):
         return 0.0
 
     def width_in(self, table: CellTable) -> int:
-        """Return how wide intervals must at least be in a table, in units of its last decimal."""
-        if self.width is not None:
-            return self.width
-        return self.threshold if table.measure is None else 0
+        """Return how wide intervals must at least be in a table, in units of its last decimal; of counts at least 1."""
+        if table.measure is not None:
+            return self.width or 0
+        return max(self.threshold if self.width is None else self.width, 1)
 
     def small_in(self, table: CellTable) -> int:
         """Return the greatest value that is suppressed as too small; 0 where the value does not decide it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,11 @@ class PrivateUncertainFigures(PrivateFigures):
 
 class UncertainKind(PseudoKind):
     """Distributions of records: like pseudo-data they are judged by kept evidence, but each is one person's."""
+
+    assumption: ClassVar[str] = (
+        "it is assumed that nobody works out the spreads of the original records: whoever has these records and does, "
+        "finds nearly every one again"
+    )
 
     name = "uncertain-records"
     title = "Uncertain records"
