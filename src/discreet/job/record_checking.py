@@ -92,7 +92,7 @@ def _recomputed(
     if figures is None:
         return recomputed
     if verdict is not None and verdict.verified:
-        recomputed["verdict"] = public_verdict(verdict)
+        recomputed["verdict"] = public_verdict(written.kind, verdict)
     for name, value in figures.public.to_dict().items():
         if isinstance(value, dict) and "out" in value:
             recomputed[name] = {key: count for key, count in value.items() if key not in _ONLY_CLAIMED}

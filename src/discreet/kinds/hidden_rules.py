@@ -122,9 +122,9 @@ class HiddenRules(Kind):
 
     basis = "recomputed from the released data by the rules, which only you know; to others it is a claim"
 
-    def shown_verdict(self, release: Release, *, internal: bool) -> Verdict:
-        """Return the verdict; to others it is a claim, since nobody else has the rules to judge by."""
-        return release.verdict if internal else replace(release.verdict, basis=Basis.CLAIMED)
+    def verdict_for_others(self, verdict: Verdict) -> Verdict:
+        """Return the verdict as a claim, since nobody but the owner has the rules to judge by."""
+        return replace(verdict, basis=Basis.CLAIMED)
 
     def public_figures(self, release: Release) -> PublicFigures:
         """Return what the released data shows."""
@@ -167,8 +167,9 @@ class HiddenRules(Kind):
         from discreet.kinds.sections.distributions import examples
 
         figures = release.figures
+        verdict = release.verdict if internal else self.verdict_for_others(release.verdict)
         return [
-            hiding.verdict(release, self.shown_verdict(release, internal=internal), figures.public.baskets),
+            hiding.verdict(release, verdict, figures.public.baskets),
             hiding.hiding_summary(figures.public.baskets),
             None if isinstance(release.data, Baskets) else examples(release),
             *(hiding.private(release) if internal else []),

@@ -186,10 +186,9 @@ class Kind(ABC):
 
     # --- what is said about a release
 
-    def shown_verdict(self, release: Release, *, internal: bool) -> Verdict:
-        """Return the verdict as a page says it: to others it may rest on what only the owner has."""
-        del internal
-        return release.verdict
+    def verdict_for_others(self, verdict: Verdict) -> Verdict:
+        """Return a verdict as public files state it: it may rest on what only the owner has."""
+        return verdict
 
     @abstractmethod
     def public_figures(self, release: Release) -> PublicFigures:

@@ -149,19 +149,23 @@ def public_record(release: Release) -> dict[str, Any]:
         "discreet": __version__,
         "kind": release.kind,
         **without_seed(release.recipe),
-        "verdict": public_verdict(release.verdict),
+        "verdict": public_verdict(kind_of(release), release.verdict),
         "cautions": [caution.to_dict() for caution in release.cautions if caution.public],
         **release.figures.public.to_dict(),
     }
 
 
-def public_verdict(verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict as it may be published: figures that rest on kept evidence stay with the owner."""
+def public_verdict(kind: Kind, verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as it may be published: figures that rest on what only the owner has stay with the owner."""
+    return _without_private_figures(kind.verdict_for_others(verdict))
+
+
+def _without_private_figures(verdict: Verdict) -> dict[str, Any]:
     published = verdict.to_dict()
     if verdict.basis is not Basis.VERIFIED:
         published = {name: published[name] for name in ("ok", "guarantee", "basis")}
     if verdict.parts:
-        published["parts"] = [public_verdict(part) for part in verdict.parts]
+        published["parts"] = [_without_private_figures(part) for part in verdict.parts]
     return published
 
 

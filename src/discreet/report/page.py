@@ -35,6 +35,7 @@ def render_report(release: Release, *, internal: bool = False, about: About | No
     require("render", "release", release, InstanceOf((Release,), "a Release"))
     about = about or About()
     kind = kind_of(release)
+    headlined = release.verdict if internal else kind.verdict_for_others(release.verdict)
     verdict, *content = kind.blocks(release, internal=internal)
     terms = kind.terms(release)
     blocks = [
@@ -46,7 +47,7 @@ def render_report(release: Release, *, internal: bool = False, about: About | No
         *content,
         rerun(release, about) if internal else None,
     ]
-    title = f"{about.name or 'Release'}: {headline(kind.shown_verdict(release, internal=internal))}"
+    title = f"{about.name or 'Release'}: {headline(headlined)}"
     return page(blocks, title=title, footer=_FOOTERS[internal])
 
 

@@ -84,7 +84,8 @@ def _summary(vault: Vault, history: Sequence[Asked]) -> Tiles:
         ("Denied", f"{len(history) - answered:,}", "for reasons that do not depend on values"),
     ]
     if left is not None:
-        tiles.append(("Budget left", f"ε = {number(round(left, 6))}", "of the whole privacy budget"))
+        whose = "of the whole privacy budget" if vault.config.pooled else "to the user who spent most"
+        tiles.append(("Budget left", f"ε = {number(round(left, 6))}", whose))
     return Tiles(tiles)
 
 

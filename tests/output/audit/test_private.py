@@ -9,7 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from discreet.cli._app import app
 from discreet.core.errors import ParameterError
 from discreet.guarantees import DifferentialPrivacy, NoValueDisclosed
 from discreet.output.audit import Answer, Denied, PrivateAnswers, QueryError, SumAuditor, Vault
@@ -64,6 +66,20 @@ def test_equal_questions_have_equal_answers(vault: Vault) -> None:
         assert again.epsilon_left == first.epsilon_left
         better = again.ask("SELECT sum(pay) FROM data WHERE age >= 30", epsilon=0.5)
         assert better.epsilon_left == pytest.approx(0.4)
+
+
+def test_with_histories_apart_the_log_states_what_is_left_to_who_spent_most(tmp_path: Path) -> None:
+    pq.write_table(TABLE, tmp_path / "data.parquet")
+    auditor = PrivateAnswers(epsilon=1.0, low=0, high=10, per_question=0.1)
+    columns = {"sensitive": ["pay"], "public": ["age"], "pooled": False}
+    with Vault.create(tmp_path / "vault", tmp_path / "data.parquet", auditor=auditor, **columns) as apart:
+        assert apart.epsilon_left == 1
+        apart.ask("SELECT sum(pay) FROM data WHERE age > 3", user="ann", epsilon=0.7)
+        apart.ask("SELECT sum(pay) FROM data WHERE age > 3", user="bob")
+        assert apart.epsilon_left == pytest.approx(0.3)
+        assert apart.epsilon_left_to("carl") == 1
+    printed = CliRunner().invoke(app, ["audit", "log", str(tmp_path / "vault")]).output
+    assert "0.3 left to the user who spent most" in printed
 
 
 def test_groups_cost_one_question(vault: Vault) -> None:

@@ -138,7 +138,7 @@ def log(
         require_free_file(report, vault, opened.source, overwrite=overwrite)
         history = opened.history()
         verdict, cautions = (opened.verdict, opened.cautions) if verify else (None, ())
-        left = opened.epsilon_left
+        left, pooled = opened.epsilon_left, opened.config.pooled
         if report is not None:
             from discreet.engines.results import write_file
             from discreet.report.vault import render_vault
@@ -157,7 +157,11 @@ def log(
     }
     lines = [
         ("asked", f"{len(history):,} statements, {answered:,} answered, {len(history) - answered:,} denied"),
-        *([] if left is None else [("epsilon", f"{left:g} left")]),
+        *(
+            []
+            if left is None
+            else [("epsilon", f"{left:g} left{'' if pooled else ' to the user who spent most'}")]
+        ),
         *((str(entry.number), _entry(entry)) for entry in history[-last:]),
         *([] if verdict is None else [("chain", "every entry matches"), *verdict_lines(verdict)]),
         *([] if report is None else [("report", str(report))]),

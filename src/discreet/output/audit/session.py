@@ -88,6 +88,11 @@ class Session:
         """Return the privacy budget that remains to a user."""
         return self._auditor.epsilon_left(self._shared.get(self._history(user)))
 
+    def least_epsilon_left(self) -> float | None:
+        """Return the privacy budget that remains to the user who spent most."""
+        left = [self._auditor.epsilon_left(history) for history in (None, *self._shared.values())]
+        return min((budget for budget in left if budget is not None), default=None)
+
     def disclosures(self) -> dict[str, tuple[int, int]]:
         """Return for each column how many values the log settles for some user, and how many there are."""
         counts = {}

@@ -262,8 +262,8 @@ class Vault:
 
     @property
     def epsilon_left(self) -> float | None:
-        """The privacy budget that remains, where the auditor has one; with histories apart, to a new user."""
-        return self.epsilon_left_to("")
+        """The privacy budget that remains, where the auditor has one; with histories apart, to who has least left."""
+        return self._running().least_epsilon_left()
 
     def epsilon_left_to(self, user: str) -> float | None:
         """Return the privacy budget that remains to a user, where the auditor has one."""
