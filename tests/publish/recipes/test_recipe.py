@@ -14,6 +14,7 @@ from discreet import Baskets, Recipe, Release, Table, identifier, intervals, mas
 from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.guarantees import EntropyDiversity, KAnonymity
 from discreet.publish import AprioriAnonymization, DeltaSketch, Generalization, Mondrian, SketchFamily
+from discreet.publish.recipes.label_numbers import group_labels
 
 KEY = b"a key of at least sixteen bytes"
 
@@ -64,6 +65,31 @@ def test_boxes_protect_the_same_rows_as_the_release_did(trees: bool, summary: st
         new = again.evidence.cells[name]
         old_loss = (cells.loss[cells.index] * release.evidence.sizes).sum()
         assert (new.loss[new.index] * again.evidence.sizes).sum() == pytest.approx(old_loss)
+
+
+def test_recipes_with_lists_of_numbers_are_still_read() -> None:
+    release = Mondrian(KAnonymity(4)).release(Table(patients(0), columns(trees=True)))
+    earlier = Recipe(listed(release.recipe), listed(release.private))
+    order = [(name, "ascending") for name in release.frame.column_names]
+    again, before = (recipe.apply(patients(1)).frame for recipe in (through_json(release), earlier))
+    assert again.sort_by(order).equals(before.sort_by(order))
+
+
+@pytest.mark.parametrize("index", ["AAE", "/w==", "", "é", [0, -1], [0, True], [], 7, None])
+def test_damaged_numbers_of_labels_are_refused(index: object) -> None:
+    release = Mondrian(KAnonymity(4)).release(Table(patients(0), columns(trees=False)))
+    cells = release.recipe["cells"]
+    damaged = {**release.recipe, "cells": {**cells, "age": {**cells["age"], "index": index}}}
+    with pytest.raises(InputError, match="not one this version"):
+        Recipe(damaged)
+
+
+def listed(part: object) -> object:
+    """Return a part of a recipe as earlier versions wrote it: numbers of labels as lists."""
+    if not isinstance(part, dict):
+        return part
+    written = {name: listed(value) for name, value in part.items()}
+    return written | {"index": group_labels(part).tolist()} if "index" in part else written
 
 
 def test_new_rows_outside_every_box_are_refused_or_left_out() -> None:

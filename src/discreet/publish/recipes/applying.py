@@ -24,6 +24,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.measure.tables.singling_out import refuse_singling_out
+from discreet.publish.recipes.label_numbers import group_labels
 from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, height_of
 from discreet.publish.recipes.union import ReleasedRows, failing_classes
 from discreet.publish.tables.minimality import MINIMALITY
@@ -189,7 +190,7 @@ class Application:
             quasi = self.table.schema.quasi
             self.recipe.require_private(quasi[0], ["boxes"], {"boxes": self.recipe.data.get("cells")})
             boxes = cells = self.recipe.data["cells"]
-        order = np.arange(len(next(iter(cells.values()))["index"]))
+        order = np.arange(group_labels(next(iter(cells.values()))).size)
         if "boxes" not in private:
             order = np.argsort(self._widths(cells), kind="stable")
         group = self._first_box(boxes, order)
@@ -203,7 +204,7 @@ class Application:
             book, code = _label_book(cells[name]["labels"], name)
             values = self.table.encoded[name]
             share = described_values(book, values).sum(axis=1) / values.n_codes
-            total = total + share[code[np.array(cells[name]["index"], np.int32)]]
+            total = total + share[code[group_labels(cells[name])]]
         return total
 
     def _first_box(self, boxes: Mapping[str, Mapping[str, Any]], order: Any) -> CodeArray:
@@ -213,7 +214,7 @@ class Application:
         for name in self.table.schema.quasi:
             box, values = boxes[name], self.table.encoded[name]
             covered = _by_branch(box, values) if "branches" in box else _by_label(box, values)
-            admitted.append(covered[np.array(box["index"], np.int32)[order]].T)
+            admitted.append(covered[group_labels(box)[order]].T)
         codes = np.stack([self.table.codes(name) for name in self.table.schema.quasi], axis=1).astype(
             np.int32
         )
@@ -347,8 +348,7 @@ def _cell(cell: Mapping[str, Any], box: Mapping[str, Any], name: str) -> Cell:
         ) from None
     covering = cell if "branches" in box else box
     written = pa.array(covering["labels"], pa.string())
-    places = np.array(covering["index"], np.int32)
-    return Cell(Replacement(np.array(cell["index"], np.int32), labels_), Replacement(places, written))
+    return Cell(Replacement(group_labels(cell), labels_), Replacement(group_labels(covering), written))
 
 
 def _cut_nodes(name: str, tree: Hierarchy, cut: Mapping[str, Any]) -> tuple[CodeArray, list[str | None]]:

@@ -26,6 +26,7 @@ from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables.table import Table
 from discreet.engines.digests import DIGESTS, RECORD, altered, is_readable, read_json
 from discreet.guarantees import Guarantee
+from discreet.publish.recipes.label_numbers import group_labels
 from discreet.publish.recipes.recipe_parts import FORMAT, TOP
 
 PRIVATE = "recipe.private.json"
@@ -257,11 +258,10 @@ def _is_private_part(data: object) -> bool:
     boxes = data.get("boxes")
     if not isinstance(boxes, Mapping) or not all(map(_is_box, boxes.values())):
         return False
-    groups = {len(box["index"]) for box in boxes.values()}
     cells = data.get("cells")
     if not _are_cells(cells, set(boxes)) or not isinstance(cells, Mapping):
         return False
-    return len(groups | {len(cell["index"]) for cell in cells.values()}) == 1
+    return len({_n_groups(entry) for entry in (*boxes.values(), *cells.values())}) == 1
 
 
 def _is_column(column: object) -> bool:
@@ -305,7 +305,7 @@ def _are_cells(cells: object, quasi: set[str]) -> bool:
     if not isinstance(cells, Mapping) or set(cells) != quasi or not cells:
         return False
     typed = all(_is_labeled(cell) and isinstance(cell.get("type"), str) for cell in cells.values())
-    return typed and len({len(cell["index"]) for cell in cells.values()}) == 1
+    return typed and len({_n_groups(cell) for cell in cells.values()}) == 1
 
 
 def _is_box(box: object) -> bool:
@@ -315,22 +315,22 @@ def _is_box(box: object) -> bool:
     return (
         isinstance(branches, list)
         and all(isinstance(branch, list) and branch and all(map(_is_label, branch)) for branch in branches)
-        and _is_index(box.get("index"), len(branches))
+        and _n_groups(box) > 0
     )
 
 
 def _is_labeled(box: object) -> bool:
     if not isinstance(box, Mapping) or not isinstance(box.get("labels"), list):
         return False
-    return all(map(_is_label, box["labels"])) and _is_index(box.get("index"), len(box["labels"]))
+    return all(map(_is_label, box["labels"])) and _n_groups(box) > 0
 
 
-def _is_index(index: object, n: int) -> bool:
-    return (
-        isinstance(index, list)
-        and len(index) > 0
-        and all(_is_count(number) and number < n for number in index)
-    )
+def _n_groups(box: Mapping[str, Any]) -> int:
+    """Return the number of groups to which an entry gives one of its labels; 0 where it is damaged."""
+    try:
+        return group_labels(box).size
+    except ValueError:
+        return 0
 
 
 def _is_label(label: object) -> bool:

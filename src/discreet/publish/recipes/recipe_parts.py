@@ -23,6 +23,7 @@ from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
+from discreet.publish.recipes.label_numbers import packed
 
 FORMAT = 1
 TOP: Literal["top"] = "top"
@@ -146,22 +147,25 @@ def _published_cells(table: Table, groups: Mapping[str, Replacement] | None) -> 
 
 def _distinct_cells(groups: Mapping[str, Replacement]) -> dict[str, dict[str, Any]]:
     """Return the distinct combinations of published cells, in an order that follows from them alone."""
-    texts = {name: labels.texts(column.labels).to_pylist() for name, column in groups.items()}
-    rows = {
-        tuple(texts[name][code] for name, code in zip(groups, codes, strict=True))
-        for codes in zip(*(column.index.tolist() for column in groups.values()), strict=True)
-    }
-    ordered = sorted(rows, key=lambda row: [_null_first(cell) for cell in row])
-    columns: dict[str, dict[str, Any]] = {}
-    for number, (name, column) in enumerate(groups.items()):
-        cells = sorted({row[number] for row in ordered}, key=_null_first)
-        codes = {cell: code for code, cell in enumerate(cells)}
-        columns[name] = {
-            "labels": cells,
-            "index": [codes[row[number]] for row in ordered],
+    from discreet.kernels.tables.grouping import distinct, pack
+
+    texts, ranks = {}, {}
+    for name, column in groups.items():
+        written = labels.texts(column.labels).to_pylist()
+        used = {written[label] for label in np.unique(column.index).tolist()}
+        texts[name] = sorted(used, key=_null_first)
+        rank = {cell: number for number, cell in enumerate(texts[name])}
+        # A label that no group shows has no rank, and none is looked up.
+        ranks[name] = np.array([rank.get(cell, 0) for cell in written], np.int32)[column.index]
+    first, _, _ = distinct(pack(ranks.values(), [len(cells) for cells in texts.values()]))
+    return {
+        name: {
+            "labels": texts[name],
+            "index": packed(ranks[name][first], len(texts[name])),
             "type": str(column.labels.type),
         }
-    return columns
+        for name, column in groups.items()
+    }
 
 
 def _null_first(cell: str | None) -> tuple[bool, str]:
@@ -171,7 +175,7 @@ def _null_first(cell: str | None) -> tuple[bool, str]:
 def _labels_and_index(cell: Replacement) -> dict[str, Any]:
     return {
         "labels": labels.texts(cell.labels).to_pylist(),
-        "index": cell.index.tolist(),
+        "index": packed(cell.index, len(cell.labels)),
         "type": str(cell.labels.type),
     }
 

@@ -62,6 +62,7 @@ def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, I
 
     ``overall`` counts each code of a column in the whole table.
     """
+    from discreet.kernels.tables.grouping import distinct, pack
     from discreet.kernels.tables.partition import bounds_of
 
     least, most = bounds_of(segments.codes, segments.low, segments.high, len(books))
@@ -71,16 +72,12 @@ def boxes(books: Sequence[Codebook], segments: Segments, overall: Mapping[str, I
         if book.kind is ColumnType.CATEGORY and book.hierarchy is None:
             described[book.name] = _sets(book, column, segments, counts)
             continue
-        ends, index = np.unique(
-            np.stack([least[:, column], most[:, column]], axis=1), axis=0, return_inverse=True
-        )
-        index = index.reshape(-1)
+        low, high = least[:, column], most[:, column]
+        first, index, _ = distinct(pack([low, high], [book.n_codes] * 2))
         if book.hierarchy is not None:
-            described[book.name] = _nodes(
-                book.hierarchy, index.astype(np.int32), ends[:, 0], ends[:, 1], counts
-            )
+            described[book.name] = _nodes(book.hierarchy, index, low[first], high[first], counts)
         else:
-            described[book.name] = _ranges(book, index.astype(np.int32), ends[:, 0], ends[:, 1], counts)
+            described[book.name] = _ranges(book, index, low[first], high[first], counts)
     return described
 
 

@@ -19,6 +19,7 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.recipes.label_numbers import packed
 from discreet.publish.tables.lattice_search import Measure
 from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.mondrian import MOST_COLUMNS, Mondrian
@@ -265,7 +266,7 @@ def _plan_of(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, loss:
         details={"rounds": _rounds(lattice, recoded.levels, sizes), "loss": loss},
         groups=groups,
         boxes={
-            name: {"index": cell.index.tolist(), "labels": cell.labels.to_pylist()}
+            name: {"index": packed(cell.index, len(cell.labels)), "labels": cell.labels.to_pylist()}
             for name, cell in groups.items()
         },
     )

@@ -18,6 +18,7 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
+from discreet.publish.recipes.label_numbers import packed
 from discreet.publish.tables.boxes import Box, Segments, box_means, boxes, branches, cover_of, is_exact
 from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import Plan, TablePublisher
@@ -121,10 +122,13 @@ def _recorded_boxes(
     for column, book in enumerate(books):
         if book.hierarchy is None:
             box = described[book.name]
-            recorded[book.name] = {"index": box.index.tolist(), "labels": box.labels.to_pylist()}
+            recorded[book.name] = {
+                "index": packed(box.index, len(box.labels)),
+                "labels": box.labels.to_pylist(),
+            }
         else:
             index, lists = branches(book, column, segments)
-            recorded[book.name] = {"index": index.tolist(), "branches": lists}
+            recorded[book.name] = {"index": packed(index, len(lists)), "branches": lists}
     return recorded
 
 
