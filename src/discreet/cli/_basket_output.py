@@ -27,10 +27,9 @@ def print_judgment(judgment: Judgment, *, as_json: bool) -> None:
         [
             *(() if verdict is None else verdict_lines(verdict, groups=what, rows="baskets")),
             ("baskets", f"{counts['baskets']:,}{where}"),
-            ("reaches", "all guarantees these baskets keep:"),
             *(
-                ("", f"{measure.name:<30} up to {number_text(measure.worst)}")
-                for measure in judgment.measures
+                ("" if number else "reaches", f"{measure.name:<30} up to {number_text(measure.worst)}")
+                for number, measure in enumerate(judgment.measures)
             ),
         ]
     )

@@ -138,7 +138,7 @@ def check(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) 
         progress("Reading")
         baskets = read(data, values)
         progress("Judging")
-        judgment = judge_baskets(baskets, guarantee)
+        judgment = judge_baskets(baskets, guarantee, measured=values["measured"] or None)
     if as_json or not quiet:
         print_judgment(judgment, as_json=as_json)
     return judgment.ok

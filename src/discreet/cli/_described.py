@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from discreet.job.descriptions import Description
 
 
-def description(data: Path, given: Mapping[str, Any]) -> Description | None:
+def description(data: Path, given: Mapping[str, Any], *, judged: bool = False) -> Description | None:
     """Return what a job file or a release says of a table, where one is named as the data or by --roles."""
     from discreet.job.descriptions import describe, is_job, is_release
 
     if given.get("roles") is not None:
-        return describe(given["roles"])
-    return describe(data) if is_job(data) or is_release(data) else None
+        return describe(given["roles"], judged=judged)
+    return describe(data, judged=judged) if is_job(data) or is_release(data) else None
 
 
 def data_file(data: Path, described: Description | None) -> Path:
@@ -50,7 +50,7 @@ def described_table(data: Path, given: Mapping[str, Any], *, judged: bool = True
     from discreet.job.parse import rest_from
     from discreet.kinds.roles import complete
 
-    described = description(data, given)
+    described = description(data, given, judged=judged)
     frame, reading_roles = described_frame(data, given, described, judged=judged)
     if not any(column.role.value == "quasi" for column in reading_roles.values()):
         raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
@@ -103,5 +103,5 @@ def promised(data: Path, given: Mapping[str, Any]) -> Guarantee | None:
     """Return the guarantee of the job that is named as the data, None for other data."""
     from discreet.job.descriptions import is_job
 
-    described = description(data, given)
+    described = description(data, given, judged=True)
     return described.guarantee if described is not None and is_job(data) else None

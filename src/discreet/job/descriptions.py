@@ -18,7 +18,7 @@ from discreet.job.model import Job
 from discreet.job.parse import read_job
 from discreet.kinds.kind import current_name, kind_named
 from discreet.kinds.tables import TableKind
-from discreet.kinds.written import roles_of_record
+from discreet.kinds.written import roles_of_record, without_hidden_trees
 
 _FORMAT = 1
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -94,8 +94,11 @@ def release_folder(path: Path) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def describe(path: Path) -> Description:
-    """Read what a job file or a release says of a table."""
+def describe(path: Path, *, judged: bool = False) -> Description:
+    """Read what a job file or a release says of a table.
+
+    What is only ``judged`` needs no hierarchy, so that the public folder of a release is enough.
+    """
     if is_job(path):
         job = read_job(path)
         if not isinstance(job.kind, TableKind):
@@ -103,7 +106,7 @@ def describe(path: Path) -> Description:
         return Description(job.columns or {}, job.rest, job.reading, job.guarantee, Path(job.data), job)
     if is_release(path):
         folder = release_folder(path)
-        return _of_release(folder, read_record(folder))
+        return _of_release(folder, read_record(folder), judged=judged)
     raise InputError("The place of the roles is neither a job file (.toml) nor the folder of a release.")
 
 
@@ -176,7 +179,7 @@ def _is_line(text: Any) -> bool:
     return isinstance(text, str) and text != "" and text.isprintable()
 
 
-def _of_release(folder: Path, record: Mapping[str, Any]) -> Description:
+def _of_release(folder: Path, record: Mapping[str, Any], *, judged: bool) -> Description:
     if not isinstance(kind_named(record["kind"]), TableKind):
         raise InputError(f"{folder} is a release of {record['kind']}, and has no columns with roles.")
-    return Description(roles_of_record(folder, record))
+    return Description(roles_of_record(folder, without_hidden_trees(record) if judged else record))

@@ -74,6 +74,7 @@ def judge_release(
     *,
     population: Any = None,
     signed_by: Path | None = None,
+    measured: bool = False,
 ) -> ReleaseJudgment:
     """Judge the files of a release of any kind.
 
@@ -90,6 +91,8 @@ def judge_release(
         The population that the guarantee compares with, which no release holds.
     signed_by
         The public key of whoever must have signed release.json; None verifies no signature.
+    measured
+        Whether to measure the data by all other guarantees as well.
     """
     owners_record = private_place(folder.resolve())
     has_owners = has_files(owners_record.parent)
@@ -98,7 +101,8 @@ def judge_release(
     owners = _private(folder) if has_owners and not untied else {}
     changed = (*_changed(folder, record), *untied)
     signature = _signature(folder, signed_by)
-    judgment = _judged(Written(folder, record, owners, population, bool(changed)), guarantee)
+    written = Written(folder, record, owners, population, bool(changed), measured)
+    judgment = _judged(written, guarantee)
     return replace(
         judgment,
         changed=tuple(dict.fromkeys(changed)),

@@ -249,7 +249,7 @@ class BasketKind(Kind):
         from discreet.kinds.judging import judge_baskets
 
         del is_named
-        judgment = judge_baskets(data, guarantee)
+        judgment = judge_baskets(data, guarantee, measured=written.is_measured)
         # A verdict is false where the guarantee is broken, so it is compared with None.
         if judgment.verdict is not None:
             return judgment

@@ -69,6 +69,7 @@ def judge_table(
     *,
     suppressed: Literal["judged", "exempt"] = "judged",
     population: Any = None,
+    measured: bool | None = None,
 ) -> Judgment:
     """Judge a table in one pass over its classes.
 
@@ -82,6 +83,8 @@ def judge_table(
         Whether the class of fully suppressed rows is judged like any other, or exempt.
     population
         A population table, to measure k-map and δ-presence as well.
+    measured
+        Whether to measure the table by all guarantees; None does so where no guarantee is named.
     """
     groups = table.groups() if table.units is None else table.unit_groups()
     verdict = None
@@ -96,31 +99,40 @@ def judge_table(
             probe.relation,
             counted_by_unit(probe, table).check(groups, suppressed=suppressed).worst,
         )
-        for name, column, probe in probes_of(table, population)
+        for name, column, probe in (probes_of(table, population) if _is_measured(measured, guarantee) else ())
     )
     return Judgment({"rows": groups.n_rows, "classes": groups.n_groups}, verdict, measures)
 
 
-def judge_baskets(data: Baskets | GroupedBaskets, guarantee: Guarantee | None = None) -> Judgment:
-    """Judge baskets by a guarantee, and measure them by those that fit them."""
+def _is_measured(measured: bool | None, guarantee: Guarantee | None) -> bool:
+    return guarantee is None if measured is None else measured
+
+
+def judge_baskets(
+    data: Baskets | GroupedBaskets, guarantee: Guarantee | None = None, *, measured: bool | None = None
+) -> Judgment:
+    """Judge baskets by a guarantee; ``measured`` measures them by those that fit them, as `judge_table` does."""
+    is_measured = _is_measured(measured, guarantee)
     if isinstance(data, GroupedBaskets):
         if not isinstance(guarantee, PrivacyDegree | None):
             raise InputError(
                 "These baskets are grouped, with sensitive items apart; judge them by a privacy degree."
             )
         verdict = None if guarantee is None else guarantee.check(data)
-        reached = PrivacyDegree(1).check(data)
-        measures = (Measure("privacy degree, p", None, reached.relation, reached.worst),)
+        degrees = [PrivacyDegree(1).check(data)] if is_measured else []
+        measures = tuple(
+            Measure("privacy degree, p", None, reached.relation, reached.worst) for reached in degrees
+        )
         return Judgment({"baskets": len(data), "groups": data.n_groups}, verdict, measures)
     if not isinstance(guarantee, KmAnonymity | RulesHidden | None):
         raise InputError("A privacy degree is about groups of baskets, and these have none.")
     verdict = None if guarantee is None else guarantee.check(data)
     lengths = data.lengths.astype(np.float64)
-    measured = []
+    measures_ = []
     sets = np.ones(len(data))
-    for m in range(1, _MOST_KNOWN + 1):
+    for m in range(1, _MOST_KNOWN + 1 if is_measured else 1):
         sets = sets * np.maximum(lengths - m + 1, 0) / m
         if m == 1 or sets.sum() <= _MOST_SETS:
             reached = KmAnonymity(1, m).check(data)
-            measured.append(Measure(f"k^{m}-anonymity, k", None, reached.relation, reached.worst))
-    return Judgment({"baskets": len(data)}, verdict, tuple(measured))
+            measures_.append(Measure(f"k^{m}-anonymity, k", None, reached.relation, reached.worst))
+    return Judgment({"baskets": len(data)}, verdict, tuple(measures_))

@@ -226,7 +226,7 @@ class TableKind(Kind):
     def judge_written(
         self, written: Written, data: Any, guarantee: Guarantee | None, *, is_named: bool
     ) -> Judgment:
-        """Judge rows by a guarantee, as far as they show it, and by all other measures."""
+        """Judge rows by a guarantee, as far as they show it, and by all other measures on demand."""
         from discreet.kinds.judging import judge_table
 
         if is_named and isinstance(guarantee, RulesHidden):
@@ -235,7 +235,12 @@ class TableKind(Kind):
         hidden = () if is_named else written.hidden_columns
         reasons = [_not_shown(part, data, hidden) for part in parts]
         shows_all = guarantee is not None and not any(reasons)
-        judgment = judge_table(data, guarantee if shows_all else None, population=written.population)
+        judgment = judge_table(
+            data,
+            guarantee if shows_all else None,
+            population=written.population,
+            measured=written.is_measured,
+        )
         if guarantee is None:
             return replace(judgment, verdict=written.claims(), why=OWNERS_RULES)
         if judgment.verdict is not None:

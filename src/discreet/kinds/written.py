@@ -37,6 +37,8 @@ class Written:
         The population that the guarantee compares with, which no release holds.
     is_changed
         Whether a file is missing, or is not what was written.
+    is_measured
+        Whether the data is measured by all guarantees, beside the one that it is judged by.
     """
 
     folder: Path
@@ -44,6 +46,7 @@ class Written:
     owners: Mapping[str, Any]
     population: Any = None
     is_changed: bool = False
+    is_measured: bool = False
 
     @cached_property
     def kind(self) -> Kind:
@@ -95,12 +98,7 @@ class Written:
 
     def columns(self) -> dict[str, Column]:
         """Return the roles of the released columns; a hierarchy or an order that is hidden is left out."""
-        hidden = self.hidden_columns
-        columns = [
-            {key: value for key, value in entry.items() if key not in _TREES or entry["name"] not in hidden}
-            for entry in self.record["columns"]
-        ]
-        return released_columns(self.folder, {**self.record, "columns": columns}, self.owners)
+        return released_columns(self.folder, without_hidden_trees(self.record), self.owners)
 
 
 def released_columns(
@@ -123,6 +121,15 @@ def released_columns(
             column = person() if column.role is Role.PERSON else other()
         columns[entry["name"]] = column
     return columns
+
+
+def without_hidden_trees(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what release.json says, without the marks of hierarchies and orders that the owner's folder holds."""
+    columns = [
+        {key: value for key, value in entry.items() if not (key in _TREES and value is True)}
+        for entry in record["columns"]
+    ]
+    return {**record, "columns": columns}
 
 
 def _without_tree(entry: Mapping[str, Any]) -> dict[str, Any]:

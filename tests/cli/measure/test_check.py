@@ -153,7 +153,7 @@ def test_a_table_without_a_header_and_with_other_nulls(invoke, tmp_path: Path) -
 def test_names_with_commas_and_brackets(invoke, tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     path.write_text('"age, in years","[bold]zip"\n30,1\n30,1\n')
-    result = invoke("check", path, "--quasi", '"age, in years"', "--sensitive", "[bold]zip", "-k", 2)
+    result = invoke("check", path, "--quasi", '"age, in years"', "--sensitive", "[bold]zip", "-k", 2, "--all")
     assert result.exit_code == 0, result.output
     assert "[bold]zip" in result.stdout
 

@@ -278,6 +278,37 @@ def test_roles_come_from_a_release_or_a_job(invoke, tmp_path: Path, monkeypatch)
     assert invoke("check", "patients.csv", "--roles", "patients.csv").exit_code == 2
 
 
+def test_the_public_folder_alone_is_enough_for_roles_and_risk(invoke, tmp_path: Path) -> None:
+    release = Mondrian(KAnonymity(3)).release(with_trees())
+    folder = release.write(tmp_path / "out", report=False)
+    beside = invoke("risk", folder, "--json")
+    shutil.rmtree(tmp_path / "out.private")
+    alone = invoke("risk", folder, "--json")
+    assert alone.exit_code == 0, alone.output
+    assert alone.stdout == beside.stdout
+    named = invoke("check", folder / "data.csv", "--roles", folder, "-k", 3)
+    assert named.exit_code == 0, named.output
+    assert named.stdout.startswith("verified")
+    assert invoke("check", folder / "data.csv", "--roles", folder, "-k", 40).exit_code == 1
+    refused = invoke(
+        "anonymize", folder / "data.csv", "--roles", folder, "-k", 3, "--out", tmp_path / "again"
+    )
+    assert refused.exit_code == 2
+    assert "the folder that ends in .private does" in refused.stderr
+
+
+def test_check_shows_what_was_promised_and_the_rest_on_demand(invoke, tmp_path: Path) -> None:
+    folder = RELEASES["table"]().write(tmp_path / "out", report=False)
+    assert "reaches" not in invoke("check", folder).stdout
+    assert json.loads(invoke("check", folder, "--json").stdout)["measures"] == []
+    shown = invoke("check", folder, "--all").stdout
+    assert "reaches" in shown
+    assert "none" not in shown.split("reaches")[1]
+    assert len(json.loads(invoke("check", folder, "--all", "--json").stdout)["measures"]) >= 10
+    baskets = RELEASES["cahd"]().write(tmp_path / "baskets", report=False)
+    assert json.loads(invoke("check", baskets, "--json").stdout)["measures"] == []
+
+
 def test_trees_of_values_stay_in_the_private_part(invoke, tmp_path: Path) -> None:
     roles = {**ROLES, "disease": sensitive(tree({"cold": ["flu", "cold"], "joint": ["gout"]}))}
     release = Mondrian(KAnonymity(3) & TCloseness(0.6, "hierarchical")).release(Table(frame(), roles))

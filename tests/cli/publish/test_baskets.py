@@ -89,7 +89,7 @@ def test_check_judges_folders_and_files(invoke, shop: Path, tmp_path: Path) -> N
     broken = invoke("check", out, "-p", 100)
     assert broken.exit_code == 1
     assert "broken" in broken.stdout
-    plain = json.loads(invoke("check", out, "--json").stdout)
+    plain = json.loads(invoke("check", out, "--all", "--json").stdout)
     assert plain["measures"][0]["worst"] >= 4
     assert invoke("check", shop, "--km", "2,2").exit_code == 1
     assert invoke("check", shop, "--km", "1,3").exit_code == 0

@@ -48,6 +48,7 @@ CLAIMED = 3
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--roles", "-k", "-l", "-t", "--signed-by", "-p", "--km", "--rule", "--min-support",
+        "--all",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)
@@ -67,10 +68,16 @@ CLAIMED = 3
 )
 @baskets.judging
 @rules.naming(required=False)
+@click.option(
+    "--all",
+    "measured",
+    is_flag=True,
+    help="Measure the data by all other guarantees as well, which takes longer.",
+)
 @options.reading
 @options.printing
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:
-    """Check DATA against guarantees, and measure it by all others.
+    """Check DATA against guarantees; where none is named or known, measure it by all.
 
     DATA is a table, baskets, a job file, whose input data is checked, or the folder of a release of any kind, whose
     files are checked against the guarantee of the release.
@@ -102,7 +109,9 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any
         if isinstance(required, RulesHidden):
             required = with_reading(required, table)
         progress("Judging")
-        judgment = judge_table(table, required, suppressed=suppressed, population=population)
+        judgment = judge_table(
+            table, required, suppressed=suppressed, population=population, measured=values["measured"] or None
+        )
     _print(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
 
@@ -157,7 +166,9 @@ def _check_release(data: Path, values: dict[str, Any], *, as_json: bool, quiet: 
             names = [name for name, column in roles.items() if column.role.value == "quasi"]
             people = population(values["population"], names)
         progress("Judging")
-        judgment = judge_release(folder, required, population=people, signed_by=values["signed_by"])
+        judgment = judge_release(
+            folder, required, population=people, signed_by=values["signed_by"], measured=values["measured"]
+        )
     _print_release(judgment, record, as_json=as_json, quiet=quiet)
     return {"verified": 0, "claimed": CLAIMED}.get(judgment.word, 1)
 
@@ -187,10 +198,7 @@ def _print_release(
         *_file_lines(judgment),
         *_record_lines(judgment, record),
     ]
-    if judgment.measures:
-        lines.append(("reaches", "other guarantees this data keeps:"))
-        lines += [("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures]
-    print_lines(lines)
+    print_lines([*lines, *_measure_lines(judgment)])
 
 
 def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
@@ -261,10 +269,26 @@ def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
             [
                 *(() if verdict is None else verdict_lines(verdict)),
                 ("rows", f"{judgment.counts['rows']:,} in {judgment.counts['classes']:,} classes"),
-                ("reaches", "all guarantees this table keeps:"),
-                *(("", f"{_measure(measure):<50} {_reached(measure)}") for measure in judgment.measures),
+                *_measure_lines(judgment),
             ]
         )
+
+
+def _measure_lines(judgment: Judgment) -> Iterator[tuple[str, str]]:
+    """Return a line for each measure that says something of the data; what any data reaches is left out."""
+    lines = [
+        f"{_measure(measure):<50} {_reached(measure)}" for measure in judgment.measures if _says(measure)
+    ]
+    for number, line in enumerate(lines):
+        yield "" if number else "reaches", line
+    if judgment.measures and len(lines) < len(judgment.measures):
+        yield "", f"and nothing by {len(judgment.measures) - len(lines):,} more measures"
+
+
+def _says(measure: Measure) -> bool:
+    """Return whether a measure is more than any data reaches, such as one different value; k always says something."""
+    trivial = 1.0 if measure.relation == ">=" and measure.column is not None else 0.0
+    return math.isfinite(measure.worst) and not (measure.relation == ">=" and measure.worst <= trivial)
 
 
 def _measure(measure: Measure) -> str:
@@ -274,6 +298,4 @@ def _measure(measure: Measure) -> str:
 def _reached(measure: Measure) -> str:
     from discreet.cli._output import number_text
 
-    if math.isinf(measure.worst):
-        return "none"
     return f"{_WORDS[measure.relation]} {number_text(measure.worst)}"
