@@ -39,6 +39,12 @@ ADDED_BY_GUARANTEE = {"RulesHidden": "discreet.kinds.hidden_rules:HiddenRules"}
 COUNTED = "discreet.guarantees.per_unit:counted_by_unit"
 """What counts a guarantee by the units of a table."""
 
+AS_TABLE = "discreet.core.tables.judged_frame:as_table"
+"""What puts roles on the columns of a frame that a guarantee judges."""
+
+PICTURE = "discreet.report.notebook:picture"
+"""What draws a release, a verdict, a table or figures for a notebook."""
+
 WRITER = "discreet.report.folder:write_release"
 """What writes a release into a folder."""
 

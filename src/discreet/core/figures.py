@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from discreet.core.adapters import PICTURE, load
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
 
@@ -135,6 +136,9 @@ class Figures(Generic[Public, Private]):
         if self.comparison is None:
             raise InputError("The original is gone, so nothing can be compared with it.")
         return self.comparison
+
+    def _repr_html_(self) -> str:
+        return str(load(PICTURE)(self))
 
     def __repr__(self) -> str:
         return f"Figures({type(self.public).__name__}, {len(self.cautions)} cautions)"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from discreet.core.adapters import COUNTED, load
+from discreet.core.adapters import AS_TABLE, COUNTED, load
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.boundary import public
-from discreet.core.errors import SchemaError
+from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.params import Constraints, InstanceOf, OneOf, check_parameters, listed, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Basis, Verdict
@@ -45,6 +45,11 @@ class HasUnits(Protocol):
     def unit_groups(self) -> Groups:
         """Return the classes with what distinguishes units in them."""
         ...
+
+
+def _takes_own_arguments(check: Callable[..., Verdict]) -> Callable[..., Verdict]:
+    """Return a method as it is, for type checkers: guarantees about other things than classes take no roles."""
+    return check
 
 
 @public
@@ -168,19 +173,42 @@ class Guarantee(ABC):
             return np.where(self.holds(groups), 0, groups.sizes).astype(np.float64)
         return np.where(groups.sizes < self.smallest, groups.sizes, 0).astype(np.float64)
 
+    @_takes_own_arguments
     def check(
-        self, subject: Groups | HasGroups, *, suppressed: Literal["judged", "exempt"] = "judged"
+        self,
+        subject: Groups | HasGroups | Any,
+        *,
+        quasi: Sequence[str] | None = None,
+        sensitive: Sequence[str] | None = None,
+        person: str | None = None,
+        suppressed: Literal["judged", "exempt"] = "judged",
     ) -> Verdict:
-        """Judge a table, a release or its classes; no class breaks no guarantee, and the worst value is nan.
+        """Judge a table, a release, its classes or any frame; no class breaks no guarantee, and the worst value is nan.
 
         Parameters
         ----------
         subject
-            Classes, or anything whose ``groups()`` gives them.
+            Classes, anything whose ``groups()`` gives them, or a frame of pandas, Polars, PyArrow or DuckDB.
+        quasi, sensitive
+            Of a frame: the columns that others may know, and those that must not be learned.
+        person
+            Of a frame: the column that says whose row it is, so that people are counted.
         suppressed
             Whether the class of fully suppressed rows is judged like any other (the safe reading) or exempt.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from discreet.guarantees import KAnonymity
+        >>> frame = pa.table({"age": [24, 24, 37], "disease": ["flu", "cold", "flu"]})
+        >>> KAnonymity(2).check(frame, quasi=["age"]).failing_rows
+        1
         """
         require(self, "suppressed", suppressed, OneOf(("judged", "exempt")))
+        if not isinstance(subject, Groups) and not hasattr(subject, "groups"):
+            subject = load(AS_TABLE)(self, subject, quasi, sensitive, person)
+        elif not (quasi is sensitive is person is None):
+            raise ParameterError("Roles are for frames; what is judged has its roles already.")
         if isinstance(subject, HasUnits) and subject.units is not None:
             counted: Guarantee = load(COUNTED)(self, subject)
             return counted.check(subject.unit_groups(), suppressed=suppressed)

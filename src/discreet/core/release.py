@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.adapters import KIND_OF, WRITER, load
+from discreet.core.adapters import KIND_OF, PICTURE, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
@@ -228,6 +228,9 @@ class Release:
             sign=sign,
         )
         return written
+
+    def _repr_html_(self) -> str:
+        return str(load(PICTURE)(self))
 
     def __repr__(self) -> str:
         return f"Release({self.kind}, {self.guarantee}, {self.verdict.word}, {self.evidence!r})"

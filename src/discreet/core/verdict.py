@@ -6,6 +6,7 @@ import enum
 import math
 from dataclasses import dataclass, replace
 
+from discreet.core.adapters import PICTURE, load
 from discreet.core.boundary import public
 from discreet.core.errors import PromiseBrokenError
 
@@ -52,6 +53,9 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def _repr_html_(self) -> str:
+        return str(load(PICTURE)(self))
 
     @property
     def word(self) -> str:

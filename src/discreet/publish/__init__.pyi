@@ -1,3 +1,4 @@
+from .anonymizer import Anonymizer as Anonymizer
 from .baskets.apriori_anonymization import AprioriAnonymization as AprioriAnonymization
 from .baskets.cahd import Cahd as Cahd
 from .baskets.perm_mondrian import PermMondrian as PermMondrian

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from discreet.core.adapters import PICTURE, load
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
@@ -302,6 +303,9 @@ class Table:
             raise InputError("There must be one unit for each row.")
         roles = {name: self.schema[name] for name in self.judged} | {unit: Column(Role.PERSON)}
         return Table(pa.table(columns | {unit: pa.array(units)}), roles)
+
+    def _repr_html_(self) -> str:
+        return str(load(PICTURE)(self))
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{name}: {column.role.value}" for name, column in self.schema.items())

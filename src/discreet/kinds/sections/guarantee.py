@@ -39,6 +39,19 @@ def guarantee(
     )
 
 
+def verdict_alone(verdict: judged.Verdict) -> VerdictBlock:
+    """Return a verdict by itself, where nothing more is known of the guarantee than its name."""
+    parts = [(_look(part), _measures(part)) for part in verdict.parts or (verdict,)]
+    counts = f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')}"
+    return VerdictBlock(
+        verdict.word,
+        _look(verdict),
+        verdict.guarantee,
+        parts,
+        f"{_BASES[verdict.basis]} {counts} were checked.",
+    )
+
+
 def _look(verdict: judged.Verdict) -> str:
     return verdict.word.replace(" ", "-")
 

@@ -130,6 +130,20 @@ class Application:
                 )
             left = left | bad[settled.group]
 
+    def in_order(self) -> Any:
+        """Return the new rows at the cells published before, in their own order; what no cell holds becomes ``*``.
+
+        Nothing is left out or coarsened, so that nothing is guaranteed about these rows.
+        """
+        assigned = self._at_levels() if "levels" in self.recipe.data else self._housed()
+        by_piece = {}
+        for name, cell in assigned.cells.items():
+            cells = cell.shown.labels
+            star = pa.array([labels.STAR if pa.types.is_string(cells.type) else None], cells.type)
+            index = np.where(assigned.group >= 0, cell.shown.index[assigned.group], len(cells))
+            by_piece[name] = Replacement(index.astype(np.int32), pa.concat_arrays([cells, star]))
+        return self.table.recode(self.table.recoding(by_piece=by_piece, seed=None))
+
     def _leveled(self) -> Release:
         """Generalize whole columns to the recipe's levels, raised as far as the guarantee needs."""
         from discreet.publish.tables.generalization import Generalization

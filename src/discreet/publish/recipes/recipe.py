@@ -204,14 +204,39 @@ class Recipe:
         random_state
             Seeds the order of the rows.
         """
-        from discreet.publish.recipes.applying import Application
-
         limit = self.max_suppressed if max_suppressed is None else max_suppressed
         safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
         schema = self.schema(keys, allow_unique=allow_unique)
+        application = self._application(
+            frame, schema, self.guarantee(population), limit, misfits, random_state, safe
+        )
+        if released is None:
+            release: Release = application.release()
+            return release
+        together: Release = application.together(released, joined_known)
+        return together
+
+    def generalize(self, frame: Any) -> Any:
+        """Return new rows at the cells published before, in their own order, for models: nothing is guaranteed of them.
+
+        What no cell holds becomes ``*``. Identifiers and columns of people are dropped.
+        """
+        return self._application(frame, self.schema(None), self.guarantee(), 1.0).in_order()
+
+    def _application(
+        self,
+        frame: Any,
+        schema: Any,
+        guarantee: Guarantee,
+        limit: int | float,
+        misfits: Literal["coarsen", "suppress"] = "suppress",
+        random_state: RandomState = None,
+        safe: bool = False,
+    ) -> Any:
+        from discreet.publish.recipes.applying import Application
+
         table = Table(frame, schema, spreadsheet_safe=safe, types=self._types())
-        application = Application(self, table, self.guarantee(population), limit, misfits, random_state)
-        return application.release() if released is None else application.together(released, joined_known)
+        return Application(self, table, guarantee, limit, misfits, random_state)
 
 
 def _read(path: Path) -> Any:

@@ -131,6 +131,10 @@ class TablePublisher(ABC):
     not_in_recipe: ClassVar[tuple[str, ...]] = ("guarantee", "random_state")
     """The parameters that the recipe does not list: it has its own entries for them, or no use."""
 
+    def __post_init__(self) -> None:
+        """Refuse parameters of the wrong type where they are passed, not when a table comes."""
+        check_parameters(self)
+
     @by_unit
     def release(self, table: Table) -> Release:
         """Protect a table and publish it, with its rows in random order."""
