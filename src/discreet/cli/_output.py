@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli._errors import one_line
+from discreet.cli._replaced import replaced_lines
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -188,6 +189,7 @@ def print_outcome(
         [
             *verdict_lines(release.verdict, groups=kind.groups_of(release.verdict), rows=kind.records_name),
             *(kind.lines(release) if lines is None else lines),
+            *replaced_lines((plain or {}).get("replaced")),
             ("written", written),
             *_next_lines(report),
         ]

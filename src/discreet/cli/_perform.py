@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.cli import _parse_options as gather
+from discreet.cli._replaced import earlier_output
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -19,6 +20,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     from discreet.job.running import STAGES
     from discreet.measure.tables.singling_out import SinglingOutError
 
+    earlier = earlier_output(job.out) if job.overwrite else None
     if job.out is None:
         raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
     try:
@@ -33,7 +35,8 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
         elif isinstance(error, SinglingOutError):
             error.remedy = _unique(command, error.columns)
         raise
-    print_outcome(command, release, job.out, as_json=as_json, quiet=quiet)
+    plain = {} if earlier is None else {"replaced": earlier}
+    print_outcome(command, release, job.out, as_json=as_json, quiet=quiet, plain=plain)
 
 
 def _unique(command: str, columns: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ import click
 
 from discreet.cli._command import in_group, later
 from discreet.cli._options import DATA
+from discreet.cli._replaced import earlier_output, replaced_lines
 from discreet.cli._spec_options import click_options, parameters_of
 from discreet.core.registry import VERBS
 
@@ -81,14 +82,17 @@ def command_job(
 
 def perform_verb(command: str, job: VerbJob, *, as_json: bool, quiet: bool) -> None:
     """Run a job and show its figures: one JSON object, or labeled lines, or nothing."""
-    from discreet.cli._output import print_json
+    from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.job import run
 
+    earlier = earlier_output(job.out) if job.overwrite else None
     with stages(len(job.stages), quiet=quiet or as_json) as progress:
         result = run(job, progress)
     if as_json:
         ok = result.figures.get("converged", True)
-        print_json({"command": command, "ok": ok, **result.figures})
+        replaced = {} if earlier is None else {"replaced": earlier}
+        print_json({"command": command, "ok": ok, **result.figures, **replaced})
     elif not quiet:
+        print_lines(replaced_lines(earlier))
         import_module(f"discreet.cli.{_COMMANDS[job.verb]}").show(job, result)

@@ -119,7 +119,7 @@ class EMask:
         key = secret_key(random_state, owner=self)
         if as_bits:
             blocks = distort_bits(baskets.indptr, baskets.items, baskets.n_items, self.p, self.q, key)
-            return ItemBits(blocks, len(baskets), baskets.names)
+            return ItemBits(blocks, len(baskets), baskets.names, (float(self.p), float(self.q)))
         indptr, items = distort_rows(baskets.indptr, baskets.items, baskets.n_items, self.p, self.q, key)
         return Baskets(indptr, items, baskets.names)
 

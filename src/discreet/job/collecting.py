@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.collect.channels import NoiseChannel
     from discreet.core.baskets.baskets import Baskets
 
+_MOST_NAMED = 8
 NUMBERS = ("whole", "real")
 """What the values of columns are that noise can hide."""
 
@@ -135,7 +136,8 @@ class PerturbJob(VerbJob):
             relation, [name for name in types if name not in self.drop], numbers=self.columns
         )
         rows = engine.defused(rows) if self.spreadsheet_safe else rows
-        cautions = [*formula_cautions(rows), *self._unique_columns(rows)]
+        exact = [name for name in types if name not in (*self.columns, *self.drop)]
+        cautions = [*_exact_columns(exact), *formula_cautions(rows), *self._unique_columns(rows)]
         n_rows = _count_rows(relation, channels)
         begin("Adding noise")
         stream = self._noisy(rows, channels)
@@ -144,7 +146,7 @@ class PerturbJob(VerbJob):
             "order": "kept" if self.keep_order else "shuffled",
             "columns": {name: _described(channel) for name, channel in channels.channels.items()},
             "epsilon": channels.epsilon,
-            "exact": [name for name in types if name not in (*self.columns, *self.drop)],
+            "exact": exact,
             "seeded": self.seed is not None,
             "cautions": [caution.to_dict() for caution in cautions],
             "file": None if self.out is None else str(self.out),
@@ -199,6 +201,19 @@ class PerturbJob(VerbJob):
                 yield from hidden.cast(schema).to_batches()
 
         return pa.RecordBatchReader.from_batches(schema, noisy())
+
+
+def _exact_columns(names: Sequence[str]) -> Iterator[Caution]:
+    """Return the caution about columns without noise: no epsilon covers them, and others may know them."""
+    if not names:
+        return
+    listed = ", ".join(f"'{name}'" for name in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    yield Caution(
+        "exact-columns",
+        f"{listed}{more}: written exactly as they are. No noise hides them, and no epsilon covers them: who knows "
+        "them of a person may find the row. Hide numbers as well, leave columns out with --drop, or anonymize them.",
+    )
 
 
 @public

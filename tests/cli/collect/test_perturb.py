@@ -82,13 +82,15 @@ def test_a_column_of_names_beside_the_noise_is_named(
     frame.write_csv(data) if ending == "csv" else frame.write_parquet(data)
     command = ("perturb", data, *HIDE, *RANGES, "--overwrite", "--out", tmp_path / "noisy.csv")
     plain = json.loads(invoke(*command, "--json").stdout)
-    assert [one["code"] for one in plain["cautions"]] == ["unique-column"] * 2
+    assert [one["code"] for one in plain["cautions"]] == ["exact-columns"] + ["unique-column"] * 2
     shown = invoke(*command).stdout
     for column in ("name", "key"):
         assert f"Column '{column}' is published as it is, and 3,000 of 3,000 rows" in shown
     assert "--drop" in shown
     assert "Person" not in shown
-    assert "caution" not in invoke(*command, "--drop", "name,key").stdout
+    dropped = invoke(*command, "--drop", "name,key").stdout
+    assert "value of their own" not in dropped
+    assert "'ward', 'gone': written exactly" in dropped
 
 
 def test_a_seed_gives_the_same_bytes_and_says_so(invoke, people: Path, tmp_path: Path) -> None:
@@ -346,6 +348,9 @@ def test_epsilon_is_of_the_hidden_columns_and_the_others_are_named(
     hide = ("--noise", "laplace", "--epsilon", 1, "--columns", "age", "--range", "age=0,100")
     shown = invoke("perturb", people, *hide, "--out", tmp_path / "noisy.csv").stdout
     assert "1 for the hidden columns of a row together" in shown
-    assert "written as they are, and no noise hides them" in shown
+    assert "written exactly as they are. No noise hides them" in shown
     hide = ("--noise", "gaussian", "--privacy", 1, "--columns", "age", "--range", "age=0,100")
-    assert "no factor bounds" in invoke("perturb", people, *hide, "--out", tmp_path / "other.csv").stdout
+    assert (
+        "noise of this kind has no epsilon"
+        in invoke("perturb", people, *hide, "--out", tmp_path / "other.csv").stdout
+    )

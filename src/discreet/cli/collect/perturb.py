@@ -27,7 +27,6 @@ Examples:
 
 \b
 Whoever learns from the noisy file must know the noise; discreet reconstruct recovers the distributions."""
-_MOST_NAMED = 8
 
 
 @command(
@@ -77,7 +76,6 @@ def show(job: VerbJob, result: Made) -> None:
             ("rows", f"{figures['rows']:,}"),
             *((name, _described(column)) for name, column in figures["columns"].items()),
             ("epsilon", _epsilon(figures)),
-            *([("exact", _exact(figures["exact"]))] if figures["exact"] else []),
             ("written", str(job.out)),
             *options.order_caution(figures["order"]),
             *options.seed_warning(seeded=figures["seeded"]),
@@ -92,14 +90,11 @@ def _epsilon(figures: Mapping[str, Any]) -> str:
 
     epsilon = figures["epsilon"]
     if math.isinf(epsilon):
-        return "infinite: no factor bounds what a noisy value can reveal; Laplace noise over a stated range has one"
+        return (
+            "infinite: noise of this kind has no epsilon, since a far value can betray its row. Judge it by the "
+            "widths above; for an epsilon take --noise laplace with --range"
+        )
     return f"{number_text(epsilon)} for the hidden columns of a row together"
-
-
-def _exact(names: list[str]) -> str:
-    """Return that columns are written as they are, which no epsilon covers."""
-    listed = ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
-    return f"{listed}: written as they are, and no noise hides them; --drop leaves columns out"
 
 
 def _described(column: dict[str, Any]) -> str:

@@ -24,12 +24,14 @@ class ItemBits:
     """Bit columns of baskets, block-major: ``blocks[block, item, word]``, 128 words of 64 baskets to a block.
 
     ``n`` counts the baskets; the bits beyond the last are zero. ``names`` gives the name of each column. The blocks
-    may lie in a file that is mapped into memory.
+    may lie in a file that is mapped into memory. ``distorted`` holds the probabilities p and q by which the bits were
+    distorted; None where nothing says so.
     """
 
     blocks: NDArray[np.uint64]
     n: int
     names: pa.Array
+    distorted: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         from discreet.kernels.itemsets.bits import BASKETS, WORDS
@@ -60,7 +62,9 @@ class ItemBits:
 
     def take(self, columns: CodeArray | IntArray) -> ItemBits:
         """Keep some columns, in the order given."""
-        return ItemBits(np.take(self.blocks, columns, axis=1), self.n, self.names.take(pa.array(columns)))
+        return ItemBits(
+            np.take(self.blocks, columns, axis=1), self.n, self.names.take(pa.array(columns)), self.distorted
+        )
 
     def baskets(self) -> Baskets:
         """Return the baskets again."""

@@ -22,14 +22,15 @@ VERSION = 1
 _HEADER = struct.Struct("<8sIIQQQI4x")
 """Magic, version, words per block, baskets, items, bytes of the names, checksum of all these and the names."""
 _PAGE = 4096
+_DISTORTED = b"distorted"
 
 
 @public
 def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write bit columns to a file, all or nothing, and return its path.
 
-    A header (sizes, names, a checksum of both) is followed by the words as they are in memory, block-major and
-    little-endian, from a whole page on.
+    A header (sizes, names, the public probabilities of distorted bits, a checksum of all) is followed by the words as
+    they are in memory, block-major and little-endian, from a whole page on.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def write_bits(bits: ItemBits, path: str | os.PathLike[str], *, overwrite: bool 
     """
     target = Path(path)
     require_new_file(target, overwrite=overwrite)
-    names = _spelled(bits.names)
+    names = _spelled(bits)
     header = _sealed(bits.n, bits.n_items, names) + names
     with atomic_file(target) as temporary, temporary.open("wb") as stream:
         stream.write(header.ljust(_start(len(names)), b"\0"))
@@ -59,12 +60,12 @@ def read_bits(path: str | os.PathLike[str]) -> ItemBits:
     source = Path(path)
     try:
         require_file(source)
-        n, names, start = _header(source)
+        n, names, distorted, start = _header(source)
         blocks = _mapped(source, n, len(names), start)
     except OSError as error:
         raise InputError(f"{source} cannot be read: {reason(error)}.") from None
     try:
-        return ItemBits(blocks, n, names)
+        return ItemBits(blocks, n, names, distorted)
     except InputError:
         raise InputError(f"{source} has bits set beyond its last basket; it is damaged.") from None
 
@@ -75,7 +76,7 @@ def is_bit_file(path: Path) -> bool:
         return stream.read(len(MAGIC)) == MAGIC
 
 
-def _header(source: Path) -> tuple[int, pa.Array, int]:
+def _header(source: Path) -> tuple[int, pa.Array, tuple[float, float] | None, int]:
     with source.open("rb") as stream:
         head = stream.read(_HEADER.size)
         if head[: len(MAGIC)] != MAGIC:
@@ -92,12 +93,15 @@ def _header(source: Path) -> tuple[int, pa.Array, int]:
         spelled = stream.read(size)
     if head != _sealed(n, n_items, spelled) or words != _words():
         raise InputError(f"{source} is a bit file whose header is damaged: its checksum does not fit.")
-    names = pa.ipc.open_stream(spelled).read_all().column(0).combine_chunks()
+    table = pa.ipc.open_stream(spelled).read_all()
+    names = table.column(0).combine_chunks()
+    stated = (table.schema.metadata or {}).get(_DISTORTED)
     if len(names) != n_items:
         raise InputError(
             f"{source} is a bit file whose header does not fit: {n_items} items, {len(names)} names."
         )
-    return n, names, _start(size)
+    distorted = None if stated is None else _probabilities(stated)
+    return n, names, distorted, _start(size)
 
 
 def _mapped(source: Path, n: int, n_items: int, start: int) -> NDArray[np.uint64]:
@@ -119,9 +123,18 @@ def _sealed(n: int, n_items: int, names: bytes) -> bytes:
     return _HEADER.pack(*fields, zlib.crc32(names, zlib.crc32(_HEADER.pack(*fields, 0))))
 
 
-def _spelled(names: pa.Array) -> bytes:
+def _probabilities(stated: bytes) -> tuple[float, float]:
+    p, q = map(float, stated.split())
+    return p, q
+
+
+def _spelled(bits: ItemBits) -> bytes:
+    """Return the names, with the probabilities of distorted bits beside them, which are public."""
     sink = pa.BufferOutputStream()
-    table = pa.table({"item": names})
+    table = pa.table({"item": bits.names})
+    if bits.distorted is not None:
+        p, q = bits.distorted
+        table = table.replace_schema_metadata({_DISTORTED: f"{p!r} {q!r}"})
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     spelled: bytes = sink.getvalue().to_pybytes()

@@ -19,7 +19,7 @@ from discreet.core.release import Release
 from discreet.kernels import ragged
 from discreet.mine.itemsets.apriori import all_levels, blocks_of, levels
 from discreet.mine.itemsets.found import FoundItemsets, Kind
-from discreet.mine.itemsets.parameters import MINING, Names, check_mining, included_items
+from discreet.mine.itemsets.parameters import MINING, Names, check_channel, check_mining, included_items
 
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""
@@ -88,6 +88,7 @@ class Itemsets:
 
             return mine_grouped(self, baskets)
         check_mining(self, baskets)
+        check_channel(baskets, None)
         least = least_count(self.min_support, len(baskets))
         included = included_items(baskets.names, self.include, self.exclude)
         item_counts = baskets.counts

@@ -18,7 +18,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.params import Constraints, FloatIn
 from discreet.mine.itemsets.apriori import Level, all_levels, levels
 from discreet.mine.itemsets.found import FoundItemsets
-from discreet.mine.itemsets.parameters import MINING, Names, check_mining, included_items
+from discreet.mine.itemsets.parameters import MINING, Names, check_channel, check_mining, included_items
 
 
 @dataclass(frozen=True)
@@ -276,6 +276,7 @@ class MaskedItemsets:
     def mine(self, baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
         """Find the sets from distorted baskets, or from their bit columns."""
         check_mining(self, baskets)
+        check_channel(baskets, (float(self.channel.p), float(self.channel.q)))
         judge = MayBeFrequent(self._channel(), self._threshold(len(baskets)), float(self.margin))
         included = included_items(baskets.names, self.include, self.exclude)
         items = np.flatnonzero(included).astype(np.int32)

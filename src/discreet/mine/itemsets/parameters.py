@@ -14,6 +14,7 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.names import codes_among
 from discreet.core.baskets.supports import Support
+from discreet.core.errors import ParameterError
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, check_parameters, require
 
 Names = Iterable[Any]
@@ -53,6 +54,21 @@ def check_mining(miner: ItemsetMiner, data: object) -> None:
     """Refuse parameters outside their constraints."""
     check_parameters(miner)
     require(miner, "baskets", data, InstanceOf((Baskets, ItemBits), "Baskets or ItemBits"))
+
+
+def check_channel(data: Baskets | ItemBits, channel: tuple[float, float] | None) -> None:
+    """Refuse bits that know how they were distorted, unless they are mined with these probabilities."""
+    stated = getattr(data, "distorted", None)
+    if stated is None or stated == channel:
+        return
+    fix = dict(zip(("p", "q"), stated, strict=True))
+    if channel is None:
+        raise ParameterError(
+            f"These baskets were distorted with p = {stated[0]:g} and q = {stated[1]:g}: mined as true ones, they show "
+            "noise. Mine them with both probabilities (MaskedItemsets).",
+            fix=fix,
+        )
+    raise ParameterError("These baskets were distorted with other probabilities than these.", fix=fix)
 
 
 def included_items(names: pa.Array, include: Names | None, exclude: Names | None) -> BoolArray:
