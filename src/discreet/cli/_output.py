@@ -6,13 +6,13 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli._errors import one_line
-from discreet.cli._replaced import replaced_lines
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -206,3 +206,34 @@ def _next_lines(report: Path | None) -> list[tuple[str, str]]:
 
 def _files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def earlier_output(out: Path | None) -> dict[str, object] | None:
+    """Return what lies where a command will write: its files and the day they were written; None where nothing does."""
+    if out is None or not out.exists():
+        return None
+    files = sorted(path for path in out.iterdir() if path.is_file()) if out.is_dir() else [out]
+    if not files:
+        return None
+    written = datetime.fromtimestamp(max(path.stat().st_mtime for path in files)).astimezone()
+    return {
+        "path": str(out),
+        "files": [path.name for path in files],
+        "bytes": sum(path.stat().st_size for path in files),
+        "written": written.isoformat(timespec="minutes"),
+    }
+
+
+def replaced_lines(earlier: dict[str, object] | None) -> list[tuple[str, str]]:
+    """Return the line that says what was replaced."""
+    if earlier is None:
+        return []
+    names = earlier["files"]
+    assert isinstance(names, list)
+    listed = f"{', '.join(names[:4])}{' …' if len(names) > 4 else ''}"
+    return [
+        (
+            "replaced",
+            f"{earlier['path']}, written {earlier['written']}: {listed} ({earlier['bytes']:,} bytes)",
+        )
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.cli import _parse_options as gather
-from discreet.cli._replaced import earlier_output
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool = False) -> None:
     """Run a job and print what it achieved; with ``anytime`` an interruption stops the solver only."""
-    from discreet.cli._output import print_outcome
+    from discreet.cli._output import earlier_output, print_outcome
     from discreet.cli._progress import stages, watched
     from discreet.core.errors import SchemaError
     from discreet.job import MissingRoleError, run

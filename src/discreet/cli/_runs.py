@@ -11,7 +11,6 @@ import click
 
 from discreet.cli._command import in_group, later
 from discreet.cli._options import DATA
-from discreet.cli._replaced import earlier_output, replaced_lines
 from discreet.cli._spec_options import click_options, parameters_of
 from discreet.core.registry import VERBS
 
@@ -82,7 +81,7 @@ def command_job(
 
 def perform_verb(command: str, job: VerbJob, *, as_json: bool, quiet: bool) -> None:
     """Run a job and show its figures: one JSON object, or labeled lines, or nothing."""
-    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._output import earlier_output, print_json, print_lines, replaced_lines
     from discreet.cli._progress import stages
     from discreet.job import run
 

@@ -42,7 +42,7 @@ COUNTED = "discreet.guarantees.per_unit:counted_by_unit"
 AS_TABLE = "discreet.core.tables.judged_frame:as_table"
 """What puts roles on the columns of a frame that a guarantee judges."""
 
-PICTURE = "discreet.report.notebook:picture"
+PICTURE = "discreet.report.notebook:notebook_page"
 """What draws a release, a verdict, a table or figures for a notebook."""
 
 WRITER = "discreet.report.folder:write_release"

@@ -32,7 +32,7 @@ _FIRST = 4
 """How many blocks of a report are shown after its verdict and cautions: figures, and the first sections."""
 
 
-def picture(subject: Release | Verdict | Table | Figures[Any, Any]) -> str:
+def notebook_page(subject: Release | Verdict | Table | Figures[Any, Any]) -> str:
     """Return HTML that a notebook shows, apart from the styles of the notebook itself."""
     content = page(_blocks(subject), title=type(subject).__name__, footer="Only public figures are shown.")
     height = _HEIGHTS[type(subject).__name__]
