@@ -154,6 +154,31 @@ def test_a_damaged_entry_is_compiled_again(package: Path, damage: str) -> None:
     assert result(start(package, "int64")) == (9, 1)
 
 
+HIT_THEN_MISS = """
+import sys
+import numpy as np
+from discreet.kernels.caller import total
+print(total(np.array([1, 2, 3], "int64")), "numba.np.npyimpl" in sys.modules)
+print(total(np.array([1, 2, 3], sys.argv[1])), sum(total.stats.cache_hits.values()))
+"""
+
+
+def test_what_only_compiling_needs_is_loaded_when_something_is_compiled(package: Path) -> None:
+    assert result(start(package, "int64")) == (9, 0)
+    sources = package.parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(sources), "NUMBA_CACHE_DIR": ""}
+    words = [sys.executable, "-c", HIT_THEN_MISS, "float32"]
+    run = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, cwd=sources)
+    assert run.stdout.splitlines() == ["9 False", "9.0 1"]
+
+
+def test_a_library_without_the_way_around_loading_everything_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "rtsys", None)
+    assert compiled(total)(np.arange(7, dtype=np.uint16)) == 21
+
+
 def test_a_kernel_without_a_folder_for_its_cache_is_compiled_in_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

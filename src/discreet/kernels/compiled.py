@@ -17,6 +17,7 @@ import llvmlite
 import numba
 from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
@@ -64,6 +65,19 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         kernel_file = repr(self._impl.locator.get_source_stamp()).encode()
         stamp = hashlib.sha256(_digest_at_start() + kernel_file).hexdigest()
         self._cache_file = _Entries(Path(self._cache_path), self._impl.filename_base, stamp[:16])
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the cached code for a signature, made callable; None where it must be compiled.
+
+        Numba gathers all that its compiler knows before it looks whether there is anything to compile, which takes
+        half as long as importing it. Here it does so after a miss. Code that was compiled needs its runtime alone.
+        """
+        with contextlib.suppress(Exception):
+            rtsys.initialize(target_context)
+            loaded = self._load_overload(sig, target_context)
+            if loaded is not None:
+                return loaded
+        return super().load_overload(sig, target_context)
 
 
 class _Entries:
