@@ -150,15 +150,13 @@ def _by_k(
         "‖X‖‖Y‖ + X·Y.",
     )
     page.log(f"{sample.title}: classification by k")
-    runs = {
-        name: classified(sample, gap, sizes.ks, seeds, n_classified=sizes.n_classified)
-        for gap, name in _GAPS.items()
-    }
+    by_gap = classified(sample, list(_GAPS), sizes.ks, seeds, n_classified=sizes.n_classified)
+    runs = dict(zip(_GAPS.values(), by_gap, strict=True))
     title = f"Figure {number}: accuracy by k of k-variance, {sample.title}"
     _shown(page, f"figure-{number}{end}", title, runs, "k, the neighbors", "accuracy")
     rows = _level_claims(sample.title, f"figure {number}", runs, fall=True)
     page.log(f"{sample.title}: clustering by k")
-    runs = {name: clustered(sample, gap, sizes.ks, seeds) for gap, name in _GAPS.items()}
+    runs = dict(zip(_GAPS.values(), clustered(sample, list(_GAPS), sizes.ks, seeds), strict=True))
     title = f"Figure {number + 4}: clustering by k of k-variance, {sample.title}"
     _shown(page, f"figure-{number + 4}{end}", title, runs, "k, the neighbors", "mean cosine to the centroid")
     return [*rows, *_level_claims(sample.title, f"figure {number + 4}", runs)]
@@ -170,12 +168,12 @@ def _by_delta(
     """Make figures 6 and 10: quality by δ."""
     page.section(f"{sample.title}, by δ")
     page.log(f"{sample.title}: classification by δ")
-    outcome = classified(sample, "δ", sizes.deltas, seeds, n_classified=sizes.n_classified)
+    (outcome,) = classified(sample, ["δ"], sizes.deltas, seeds, n_classified=sizes.n_classified)
     title = f"Figure 6: accuracy by δ, {sample.title}"
     _shown(page, f"figure-6{end}", title, {"δ": outcome}, "δ, the least variance", "accuracy")
     rows = [_slower(sample.title, "figure 6", outcome)]
     page.log(f"{sample.title}: clustering by δ")
-    runs = clustered(sample, "δ", sizes.deltas, seeds)
+    (runs,) = clustered(sample, ["δ"], sizes.deltas, seeds)
     title = f"Figure 10: clustering by δ, {sample.title}"
     _shown(
         page, f"figure-10{end}", title, {"δ": runs}, "δ, the least variance", "mean cosine to the centroid"
@@ -282,9 +280,9 @@ def _by_items(page: Page, sizes: _Sizes, seeds: Sequence[int]) -> list[list[Cell
         sample = two_instances("Q20.I6", n_baskets=sizes.baskets, n_items=n_items)
         both = {
             "classification": classified(
-                sample, "δ", sizes.item_deltas, seeds, n_classified=sizes.n_classified
-            ),
-            "clustering": clustered(sample, "δ", sizes.item_deltas, seeds),
+                sample, ["δ"], sizes.item_deltas, seeds, n_classified=sizes.n_classified
+            )[0],
+            "clustering": clustered(sample, ["δ"], sizes.item_deltas, seeds)[0],
         }
         for what, runs in both.items():
             ratios[what].append([run.ratios for run in runs])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -12,10 +13,10 @@ import numpy as np
 from discreet.core.arrays import IntArray
 from discreet.core.records.sketches import Sketches
 from discreet.core.records.sparse_rows import SparseRows
-from discreet.core.release import Release
 from discreet.guarantees import TOLERANCE
 from discreet.mine import SketchKMeans, SketchNeighbors
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
+from discreet.publish.sketches.k_variance_sketch import Neighborhoods
 from experiments.sketches.data import Sample
 from experiments.timing import fastest
 
@@ -86,25 +87,34 @@ def family_of(seed: int) -> SketchFamily:
     return SketchFamily(f"experiment {seed}", components=COMPONENTS)
 
 
-def released(sample: Sample, rows: IntArray, promise: Promise, level: float, seed: int) -> Published:
-    """Publish some records, as if they were all there are."""
-    records, family = sample.rows.take(rows), family_of(seed)
-    if promise == "arithmetic":
-        lengths = lengths_by_arithmetic(records, int(level), family)
-        order = np.flatnonzero(lengths)
-        return Published(
-            family.publish(records.take(order), lengths=lengths[order]), order, 1 - order.size / lengths.size
-        )
-    method: Any = (
-        DeltaSketch(level, family=family)
-        if promise == "δ"
-        else KVarianceSketch(int(level), family=family, gap=promise)
-    )
-    release: Release = method.release(records)
-    return Published(release.data, release.order, release.evidence.suppressed / release.evidence.n_rows)
+def neighborhoods(
+    records: SparseRows, promises: Sequence[Promise], levels: Sequence[float]
+) -> Neighborhoods | None:
+    """Find the neighbors for the largest k once, for all promises about them; None where none is."""
+    if set(promises) <= {"δ"}:
+        return None
+    return KVarianceSketch(int(max(levels)), family=family_of(1)).neighbors(records)
 
 
-def lengths_by_arithmetic(records: SparseRows, k: int, family: SketchFamily) -> IntArray:
+def released(
+    records: SparseRows, near: Neighborhoods | None, promise: Promise, level: float, family: SketchFamily
+) -> Published:
+    """Publish records as if they were all there are; ``near`` are their neighbors, if the promise is about these."""
+    if promise == "δ":
+        lengths = DeltaSketch(level, family=family).lengths(records)
+    elif promise == "arithmetic":
+        lengths = lengths_by_arithmetic(records, int(level), family, near)
+    else:
+        method = KVarianceSketch(int(level), family=family, gap=promise)
+        lengths = method.lengths(records, neighbors=near).lengths
+    order = np.flatnonzero(lengths)
+    suppressed = 1 - order.size / lengths.size
+    return Published(family.publish(records.take(order), lengths=lengths[order]), order, suppressed)
+
+
+def lengths_by_arithmetic(
+    records: SparseRows, k: int, family: SketchFamily, near: Neighborhoods | None = None
+) -> IntArray:
     """Return the lengths of sketches by distances as the paper computes variances, for values that are not negative.
 
     Lengths of records count as known there, so D = ‖X − Y‖² is estimated with four times the variance of the dot
@@ -113,7 +123,7 @@ def lengths_by_arithmetic(records: SparseRows, k: int, family: SketchFamily) -> 
     """
     from discreet.kernels.sketches.k_variance import longest_lengths
 
-    found = KVarianceSketch(k, family=family).lengths(records)
+    found = KVarianceSketch(k, family=family).lengths(records, neighbors=near)
     # By the whole gap a pair's cap is (1 + cos)/(1 - cos), and infinite where the two are parallel.
     cosines = 1 - 2 / (found.caps + 1)
     first, second = records.squared_norms[:, None], records.squared_norms[found.neighbors]
@@ -128,40 +138,52 @@ def lengths_by_arithmetic(records: SparseRows, k: int, family: SketchFamily) -> 
 
 
 def classified(
-    sample: Sample, promise: Promise, levels: Sequence[float], seeds: Sequence[int], *, n_classified: int
-) -> list[Runs]:
-    """Classify sketches of a third of the records by sketches of the rest, both published apart."""
+    sample: Sample,
+    promises: Sequence[Promise],
+    levels: Sequence[float],
+    seeds: Sequence[int],
+    *,
+    n_classified: int,
+) -> list[list[Runs]]:
+    """Classify sketches of a third of the records by sketches of the rest, both published apart, by each promise."""
     shares = np.bincount(sample.labels) / sample.labels.size
-    runs = [Runs(promise, level, float((shares**2).sum())) for level in levels]
+    runs = _no_runs(promises, levels, float((shares**2).sum()))
     for seed in seeds:
         split = _split(len(sample.rows), seed, n_classified)
         before = _original_accuracy(sample, split)
-        for one in runs:
-            train = released(sample, split.train, promise, one.level, seed)
-            test = released(sample, split.test, promise, one.level, seed)
-            one.found.append(_accuracy(sample, split, train, test, seed))
-            one.original.append(before)
-            _note(one, train)
+        train, test = (sample.rows.take(part) for part in (split.train, split.test))
+        near = [neighborhoods(part, promises, levels) for part in (train, test)]
+        for run in chain(*runs):
+            learned = released(train, near[0], run.promise, run.level, family_of(seed))
+            asked = released(test, near[1], run.promise, run.level, family_of(seed))
+            run.found.append(_accuracy(sample, split, learned, asked, seed))
+            run.original.append(before)
+            _note(run, learned)
     return runs
 
 
-def clustered(sample: Sample, promise: Promise, levels: Sequence[float], seeds: Sequence[int]) -> list[Runs]:
+def clustered(
+    sample: Sample, promises: Sequence[Promise], levels: Sequence[float], seeds: Sequence[int]
+) -> list[list[Runs]]:
     """Cluster sketches, and measure on the original records how near they are to the centroids of their clusters."""
-    rows = _unit(sample.rows)
-    everyone = np.arange(len(sample.rows))
-    chance = _nearness(rows, np.random.default_rng(0).integers(0, CLUSTERS, everyone.size))
-    runs = [Runs(promise, level, chance) for level in levels]
+    rows, n = _unit(sample.rows), len(sample.rows)
+    runs = _no_runs(promises, levels, _nearness(rows, np.random.default_rng(0).integers(0, CLUSTERS, n)))
+    near = neighborhoods(sample.rows, promises, levels)
     for seed in seeds:
         before = _nearness(rows, _original_clusters(rows, seed))
-        for one in runs:
-            release = released(sample, everyone, promise, one.level, seed)
+        for run in chain(*runs):
+            release = released(sample.rows, near, run.promise, run.level, family_of(seed))
             model = SketchKMeans(CLUSTERS, n_init=1, max_iter=_STEPS, random_state=seed)
-            labels = np.full(len(sample.rows), -1)
+            labels = np.full(n, -1)
             labels[release.order] = model.fit_predict(_of_length_1(release.data))
-            one.found.append(_nearness(rows, _at_random(labels, seed)))
-            one.original.append(before)
-            _note(one, release)
+            run.found.append(_nearness(rows, _at_random(labels, seed)))
+            run.original.append(before)
+            _note(run, release)
     return runs
+
+
+def _no_runs(promises: Sequence[Promise], levels: Sequence[float], chance: float) -> list[list[Runs]]:
+    return [[Runs(promise, level, chance) for level in levels] for promise in promises]
 
 
 def seconds_of(rows: Any, k: int, *, partition: int) -> float:

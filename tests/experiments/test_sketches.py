@@ -111,11 +111,11 @@ def test_nearness_is_the_mean_cosine_to_the_centroid() -> None:
 
 def test_long_sketches_are_mined_nearly_as_well_as_the_original() -> None:
     sample = two_instances("C20.I4", n_baskets=1500, n_items=200)
-    fine, coarse = classified(sample, "δ", (0.05, 3), [1], n_classified=200)
+    ((fine, coarse),) = classified(sample, ["δ"], (0.05, 3), [1], n_classified=200)
     assert fine.ratio > 0.9
     assert coarse.ratio < fine.ratio
     assert fine.median[0] > coarse.median[0]
-    near, far = clustered(sample, "δ", (0.05, 3), [1])
+    ((near, far),) = clustered(sample, ["δ"], (0.05, 3), [1])
     assert near.ratio > 0.9
     assert far.ratio < near.ratio
     assert near.chance < np.mean(near.found) <= np.mean(near.original) * 1.05

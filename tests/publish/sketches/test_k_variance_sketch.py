@@ -319,3 +319,25 @@ def test_bad_parameters() -> None:
         KVarianceSketch(DeltaAnonymity(0.5), family=FAMILY)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="'gap' parameter of KVarianceSketch must be None or 'whole'"):
         KVarianceSketch(KVariance(3), family=FAMILY, gap="root")
+
+
+@given(matrices(), st.data())
+@settings(max_examples=30)
+def test_neighbors_for_a_larger_k_serve_any_smaller_one(rows: np.ndarray, data: st.DataObject) -> None:
+    most = data.draw(st.integers(1, len(rows) - 1))
+    gap = data.draw(st.sampled_from(["whole", "root", "distance"]))
+    near = KVarianceSketch(most, family=FAMILY).neighbors(rows)
+    for k in range(1, most + 1):
+        method = KVarianceSketch(k, family=FAMILY, gap=gap)
+        again, first = method.lengths(rows, neighbors=near), method.lengths(rows)
+        assert again.neighbors.tolist() == first.neighbors.tolist()
+        assert again.lengths.tolist() == first.lengths.tolist()
+        assert again.caps.tolist() == first.caps.tolist()
+
+
+def test_neighbors_of_other_records_or_too_few_are_refused() -> None:
+    rows = np.eye(4) + 1
+    near = KVarianceSketch(1, family=FAMILY).neighbors(rows)
+    for k, others in ((2, rows), (1, rows[:3])):
+        with pytest.raises(InputError, match=f"the 1 nearest of 4 records; {k} of {len(others)} are needed"):
+            KVarianceSketch(k, family=FAMILY).lengths(others, neighbors=near)

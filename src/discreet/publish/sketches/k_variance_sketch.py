@@ -39,6 +39,28 @@ class Lengths:
     exact_pairs: int
 
 
+@dataclass(frozen=True)
+class Neighborhoods:
+    """The nearest records of every record, the nearest first, with their cosines, and in how many partitions."""
+
+    rows: CodeArray
+    cosines: FloatArray
+    partitions: int
+
+    def nearest(self, k: int, n: int) -> Neighborhoods:
+        """Keep the k nearest of each of n records."""
+        if self.rows.shape[0] != n or self.rows.shape[1] < k:
+            raise InputError(
+                f"The neighbors are the {self.rows.shape[1]} nearest of {self.rows.shape[0]} records; "
+                f"{k} of {n} are needed."
+            )
+        return Neighborhoods(
+            np.ascontiguousarray(self.rows[:, :k]),
+            np.ascontiguousarray(self.cosines[:, :k]),
+            self.partitions,
+        )
+
+
 class _KVarianceGuarantee:
     """A KVariance, or one with a DeltaAnonymity beside it."""
 
@@ -193,24 +215,34 @@ class KVarianceSketch(SketchPublisher):
             },
         )
 
-    def lengths(self, rows: Any, *, names: Iterable[Any] | None = None) -> Lengths:
-        """Find the neighbors and the longest lengths, without making the sketches."""
+    def neighbors(self, rows: Any, *, names: Iterable[Any] | None = None) -> Neighborhoods:
+        """Find the k nearest records of every record; lengths for any smaller k can be made from them."""
         from discreet.kernels.sketches.exact_neighbors import nearest_inside
+
+        records = SparseRows.of(rows, names=names)
+        k = self._variance.k
+        _refuse_lonely(records, k)
+        matrix = _compressed(records, _exponents(records))
+        near, partitions = nearest_inside(matrix, k, self.partition or max(len(records), 2))
+        return Neighborhoods(near.rows, near.cosines, partitions)
+
+    def lengths(
+        self, rows: Any, *, names: Iterable[Any] | None = None, neighbors: Neighborhoods | None = None
+    ) -> Lengths:
+        """Find the longest lengths, without making the sketches; neighbors that are there are not looked for again."""
         from discreet.kernels.sketches.k_variance import longest_lengths
 
         records = SparseRows.of(rows, names=names)
         variance, alone = self._variance, self._alone
-        _refuse_lonely(records, variance.k)
+        near = (neighbors or self.neighbors(records)).nearest(variance.k, len(records))
         exponents = _exponents(records)
-        matrix = _compressed(records, exponents)
-        near, partitions = nearest_inside(matrix, variance.k, self.partition or max(len(records), 2))
-        caps, exact = _caps(records, matrix, exponents, near.rows, variance.gap)
+        caps, exact = _caps(records, _compressed(records, exponents), exponents, near.rows, variance.gap)
         most = int(self.family.components)
         limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
         order = np.argsort(near.cosines[:, -1], kind="stable")
         longest = most if alone is None else np.minimum(alone.lengths(records), most)
         lengths, passes = longest_lengths(near.rows, limits, order, longest)
-        return Lengths(lengths.astype(np.int64), near.rows, caps, partitions, passes, exact)
+        return Lengths(lengths.astype(np.int64), near.rows, caps, near.partitions, passes, exact)
 
 
 def _refuse_lonely(records: SparseRows, k: int) -> None:
