@@ -35,7 +35,7 @@ lint: $(STAMPS)/test ## Run the linters, the type checker and the layer check on
 	$(BIN)/lint-imports
 
 shape: $(STAMPS)/test ## Count lines, files, comments, names and imports of the package.
-	@$(BIN)/python tests/shape.py
+	@$(BIN)/python -m tests.shape
 
 benchmarks: $(STAMPS)/test $(STAMPS)/peers ## Measure speed, memory and loss beside peers; ONLY=name runs one.
 	$(BIN)/python benchmarks/run.py $(ONLY)

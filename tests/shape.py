@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.walks import walks
+
 SOURCE = Path(__file__).parents[1] / "src" / "discreet"
 
 
@@ -143,3 +145,5 @@ def _listing(names: dict[str, list[str]]) -> str:
 
 if __name__ == "__main__":
     sys.stdout.write(f"{shape()}\n")
+    for data, walk in walks().items():
+        sys.stdout.write(f"{'walk of ' + data:28}{walk}\n")

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from discreet import Baskets, Table, quasi, sensitive
 from discreet.cli._app import app
 from discreet.core.registry import METHODS, Method, methods
-from discreet.core.tables.spreadsheet import defused, formula_cells
-from discreet.engines.duckdb import spreadsheet
+from discreet.core.tables.publication import defused, formula_cells
+from discreet.engines.duckdb import large as spreadsheet
 from discreet.guarantees import KmAnonymity, PrivacyDegree, RulesHidden
 from discreet.job import BasketSection, Job, run
-from discreet.measure.formulas import published_formulas
+from discreet.measure.spelling import published_formulas
 
 ITEMS = ["=SUM(A1)", "+tea", "-milk", "@beer", "\uff0bjam", "'=ham", "bread", "-5", "\uff1dcake"]
 RUN = 6

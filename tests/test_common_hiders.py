@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from discreet import Baskets, Table
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError
 from discreet.core.registry import Method
-from discreet.engines.digests import digests
+from discreet.engines.folders import digests
 from discreet.guarantees import RulesHidden, guarantee_from_dict
 from discreet.job.release_checking import hidden_rules, judge_release
 from tests.hiding_methods import (

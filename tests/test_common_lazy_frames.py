@@ -17,8 +17,8 @@ import pytest
 
 import discreet
 from discreet.collect import AdditiveNoise, Channels, Laplace
+from discreet.core.boundary import in_memory, refuse_lazy
 from discreet.core.errors import InputError
-from discreet.core.tables.admission import in_memory, refuse_lazy
 from discreet.core.tables.source import source_of
 from discreet.engines.writing import write_frame
 from discreet.output.audit import Vault

@@ -22,9 +22,9 @@ from discreet.core.baskets.row_items import row_items
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.registry import METHODS, Method, methods
 from discreet.core.release import Release
-from discreet.core.tables.spreadsheet import formula_cells
+from discreet.core.tables.publication import formula_cells
 from discreet.engines import formats, writing
-from discreet.engines.duckdb import small
+from discreet.engines.duckdb import engine as small
 from discreet.guarantees import DistinctDiversity, KAnonymity, RulesHidden
 from discreet.publish.recipes.recipe import Recipe
 from discreet.publish.recipes.sql import statement

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.shape import Shape, shape
+from tests.walks import walks
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +38,13 @@ def test_a_word_of_the_dialect_and_a_name_with_two_meanings_are_counted(tmp_path
     assert list(counted.classes) == ["Basket"]
     assert list(counted.functions) == ["price"]
     assert counted.duckdb == ["first.py"]
+
+
+@pytest.mark.slow
+def test_a_walk_touches_few_files_and_computes_each_figure_once() -> None:
+    counted = walks()
+    assert {data: len(walk.files) for data, walk in counted.items() if len(walk.files) > 90} == {}
+    assert [walk.calls for walk in counted.values()] == [
+        {"read": 2, "loss": 1, "risk": 2},
+        {"read": 1, "basket_risk": 2},
+    ]

@@ -94,7 +94,7 @@ def real(page: Page, baskets: Baskets, seeds: Sequence[int]) -> None:
 
 def _choosing(page: Page) -> None:
     """Make tables 1 and 2, and figures 2 and 3."""
-    from discreet.report.pq_pictures import acceptable_points, privacy_plane
+    from discreet.report.pictures import acceptable_points, privacy_plane
 
     page.section(
         "Choosing p and q",

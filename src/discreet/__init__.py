@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.core.lazy import exported
+from discreet.core.adapters import exported
 
 __version__ = "0.1.0"
 

@@ -12,9 +12,9 @@ import pytest
 from click.testing import Result
 
 from discreet import __version__
-from discreet.cli._app import COMMANDS as PURPOSES
 from discreet.cli._app import app
-from discreet.cli._command import Command, group_of
+from discreet.cli._command import COMMANDS as PURPOSES
+from discreet.cli._command import HOMES, Command, group_of
 from discreet.core.registry import METHODS, RELEASING
 
 OPTIONS = [
@@ -142,8 +142,9 @@ def test_the_commands_stand_under_what_one_wants(invoke) -> None:
     shown = invoke("--help").output
     places = [shown.index(f"{purpose}:") for purpose in PURPOSES]
     assert places == sorted(places)
-    named = [member.name for members in PURPOSES.values() for member in members]
-    assert sorted(named) == sorted(app.commands)
+    named = [home for members in PURPOSES.values() for home in members]
+    assert sorted(named) == sorted(HOMES.values())
+    assert [command.name for command in app.commands.values()] == list(HOMES)
     assert len(named) == len(set(named))
 
 

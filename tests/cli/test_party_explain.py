@@ -13,8 +13,7 @@ from tests.parties.sessions import meet, sum_of, write_session
 
 from discreet.parties import SecureSum
 from discreet.parties.network.doctor import examine
-from discreet.parties.network.session import PartySession
-from discreet.parties.registry import protocol_class, protocol_names
+from discreet.parties.network.session import PartySession, protocol_class, protocol_names
 
 OTHERS = {
     "secure-sum": "length = 2",

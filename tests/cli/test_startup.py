@@ -92,7 +92,7 @@ def test_no_kernel_multiplies_matrices(kernel: Path) -> None:
 def test_a_signal_while_the_engine_loads_waits_until_it_has_loaded() -> None:
     code = (
         "import os, signal, types\nfrom importlib.machinery import ModuleSpec\n"
-        "from discreet.cli._interruption import Interrupted, heed_signals\nheed_signals()\n"
+        "from discreet.cli._startup import Interrupted, heed_signals\nheed_signals()\n"
         "engine = types.ModuleType('duckdb')\nengine.__spec__ = ModuleSpec('duckdb', None)\n"
         "engine.__spec__._initializing = True\nsys.modules['duckdb'] = engine\n"
         "try:\n"
@@ -109,8 +109,8 @@ def test_a_signal_while_the_engine_loads_waits_until_it_has_loaded() -> None:
 def test_a_signal_while_a_kernel_runs_stops_the_process_when_it_has_returned() -> None:
     code = (
         "import signal\nimport numpy as np\n"
-        "from discreet.cli import _interruption\n"
-        "from discreet.cli._interruption import Interrupted, heed_signals, _stop\n"
+        "from discreet.cli import _startup as _interruption\n"
+        "from discreet.cli._startup import Interrupted, heed_signals, _stop\n"
         "from discreet.kernels.tables.grouping import distinct\n"
         "keys = np.arange(200_000) % 99_991\ndistinct(keys)\nheed_signals()\n"
         "signal.signal(signal.SIGALRM, _stop)\nstopped = 0\n"
@@ -131,8 +131,8 @@ def test_a_signal_while_a_kernel_runs_stops_the_process_when_it_has_returned() -
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent as POSIX has them")
 def test_a_second_signal_does_not_disturb_the_clearing_up() -> None:
     code = (
-        "import signal\nfrom discreet.cli import _interruption\n"
-        "from discreet.cli._interruption import Interrupted, heed_signals\nheed_signals()\n"
+        "import signal\nfrom discreet.cli import _startup as _interruption\n"
+        "from discreet.cli._startup import Interrupted, heed_signals\nheed_signals()\n"
         "for _ in range(2):\n"
         "    try:\n"
         "        signal.raise_signal(signal.SIGINT)\n"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import Table, quasi
-from discreet.core.precision import decimals_of, rounded
+from discreet.core.records.vectors import decimals_of, rounded
 from discreet.guarantees import KAnonymity
 from discreet.publish import Condensation, Mondrian
 

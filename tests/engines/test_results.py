@@ -11,8 +11,8 @@ import pytest
 
 from discreet.core.errors import InputError, OutputError
 from discreet.engines.files import read
-from discreet.engines.folder_kinds import FolderKind
-from discreet.engines.results import write_file, write_folder
+from discreet.engines.folders import FolderKind
+from discreet.engines.writing import write_file, write_folder
 
 KIND = FolderKind("result of a test", "record.json", lists_files=True)
 

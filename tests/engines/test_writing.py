@@ -23,11 +23,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InputError, OutputError, ParameterError
-from discreet.engines.atomic import atomic_file, atomic_folder, atomic_folders
+from discreet.engines.atomic import atomic_file, atomic_folder, atomic_folders, remove
 from discreet.engines.duckdb.connection import connect
 from discreet.engines.files import DEFAULT_NULLS, read
-from discreet.engines.folder_kinds import FolderKind
-from discreet.engines.scratch import remove
+from discreet.engines.folders import FolderKind
 from discreet.engines.writing import write_frame
 
 SECRET = "Sekretowski"
@@ -333,7 +332,7 @@ def test_a_folder_is_made_writable_before_it_is_removed(
     inner.parent.chmod(0o500)
     modes = []
     monkeypatch.setattr(
-        "discreet.engines.scratch.shutil.rmtree",
+        "discreet.engines.atomic.shutil.rmtree",
         lambda path, **_: modes.extend(stat.S_IMODE(one.stat().st_mode) for one in (path, path / "inner")),
     )
     remove(tmp_path / "old")

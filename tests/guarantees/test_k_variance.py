@@ -14,7 +14,7 @@ from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
 from discreet.core.release import Release
 from discreet.core.verdict import Basis
 from discreet.guarantees import KVariance, guarantee_from_dict
-from discreet.guarantees.k_variance import Gap
+from discreet.guarantees.sketches import Gap
 from discreet.publish import KVarianceSketch, SketchFamily
 
 FAMILY = SketchFamily("a key for tests", components=20)

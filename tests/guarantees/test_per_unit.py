@@ -226,7 +226,7 @@ def test_every_frame_is_counted_alike(method: str, made: Any) -> None:
 
 
 def test_large_relations_are_counted_by_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.engines.duckdb import small
+    from discreet.engines.duckdb import engine as small
 
     monkeypatch.setattr(small, "HELD_ROWS", 10)
     release = Mondrian(KAnonymity(6), random_state=1).release(Table(duckdb.from_arrow(visits()), ROLES))
@@ -307,7 +307,7 @@ def test_rows_of_people_dropped_as_identifiers_are_cautioned(
     name: str, n_people: int, n_rows: int, method: str, made: Any, held: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not held:
-        monkeypatch.setattr("discreet.engines.duckdb.small.HELD_ROWS", 0)
+        monkeypatch.setattr("discreet.engines.duckdb.engine.HELD_ROWS", 0)
     rows = made(lives(n_people, n_rows, name))
     table = Table(rows, {name: identifier(), "age": quasi(), "disease": sensitive()})
     release = PUBLISHERS[method](KAnonymity(5)).release(table)

@@ -18,14 +18,12 @@ from discreet.core.params import Constraint
 from discreet.core.registry import Method
 from discreet.core.release import Evidence, Release
 from discreet.core.tables.groups import Groups
-from discreet.kinds.about import About
-from discreet.kinds.blocks import Block, Section, Tiles
-from discreet.kinds.charts import share_figure
+from discreet.kinds.blocks import Block, Section, Tiles, share_figure
 from discreet.kinds.judging import Judgment
 from discreet.kinds.kind import TEXT, Input, Kind, Line
 from discreet.kinds.sections import provenance
-from discreet.kinds.sections.guarantee import guarantee as verdict_block
-from discreet.kinds.wording import refuse_unknown
+from discreet.kinds.sections.risk import guarantee as verdict_block
+from discreet.kinds.wording import About, refuse_unknown
 from discreet.kinds.written import Written
 
 

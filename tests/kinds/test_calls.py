@@ -11,27 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.walks import COUNTED
 
 from discreet.cli._app import app
 
-COUNTED = {
-    "measure/tables/risk.py": ("risk",),
-    "measure/tables/loss.py": ("loss",),
-    "measure/tables/singling_out.py": ("singling_out",),
-    "measure/tables/prediction.py": ("prediction",),
-    "measure/baskets/risk.py": ("basket_risk", "reidentification"),
-    "measure/pseudo/copies.py": ("copies",),
-    "measure/pseudo/fidelity.py": ("fidelity",),
-    "measure/pseudo/closeness.py": ("closeness",),
-    "measure/sketches/quality.py": ("distance_error",),
-    "measure/formulas.py": ("published_formulas",),
-    "mine/itemsets/itemsets.py": ("mine",),
-    "output/hiding/quality.py": ("hiding_quality",),
-    "engines/files.py": ("read",),
-    "engines/baskets/files.py": ("read_baskets",),
-    "engines/baskets/published.py": ("read_published",),
-}
-"""The functions whose calls are counted, by the file within the package."""
 PACKAGE = str(Path(sys.modules["discreet"].__file__ or "").parent)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.tabular.cell_table import CellTable, with_margins
+from discreet.core.tables.cell_table import CellTable, with_margins
 
 
 def all_tables(table: CellTable, low: list[int], high: list[int]) -> Any:

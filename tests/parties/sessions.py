@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.parties.network.keys import make_keys
-from discreet.parties.network.session import PartySession
+from discreet.parties.network.session import PartySession, protocol_class
 from discreet.parties.network.transport import open_session
-from discreet.parties.registry import protocol_class
 
 
 def free_port() -> int:

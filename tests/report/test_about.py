@@ -43,8 +43,7 @@ from discreet.publish import (
     Samarati,
 )
 from discreet.report.page import render_report
-from discreet.report.pdf import browser
-from discreet.report.pdf_metadata import without_metadata
+from discreet.report.pdf import browser, without_metadata
 
 TREES = {
     "name": identifier(),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.report import bundle
+from discreet.report import page as bundle
 
 
 @pytest.fixture(autouse=True)

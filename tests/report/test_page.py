@@ -17,7 +17,7 @@ from discreet.datasets import hospital, hospital_columns
 from discreet.guarantees import EntropyDiversity, KAnonymity
 from discreet.publish import Generalization, Mondrian
 from discreet.report import render
-from discreet.report.bundle import javascript
+from discreet.report.page import javascript
 
 _VOID = {"meta"}
 _SVG = {"path", "circle"}

@@ -18,7 +18,7 @@ from tests.report.releases import PLANTED, evil_release, planted_columns, plante
 from discreet import Recipe, Table, quasi, read, sensitive
 from discreet.core.errors import DiscreetError, OutputError, ParameterError, PromiseBrokenError
 from discreet.guarantees import EntropyDiversity, KAnonymity, TCloseness
-from discreet.kinds import table_files as tables
+from discreet.kinds import written as tables
 from discreet.report import folder as writing
 
 FORMATS = ["csv", "tsv", "parquet", "arrow", "jsonl"]

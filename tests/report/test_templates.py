@@ -22,8 +22,7 @@ from discreet.output.hiding import BorderHiding
 from discreet.parties.transcript import FrameShape
 from discreet.publish import Cahd
 from discreet.report import render
-from discreet.report.html import render_template, trusted
-from discreet.report.page import page
+from discreet.report.page import page, render_template, trusted
 from discreet.report.party_run import message_chart
 from discreet.report.pictures import write_picture
 from discreet.report.theme import altair_chart, picture
@@ -150,7 +149,7 @@ def test_markup_is_trusted_in_one_function() -> None:
         for word in ("Markup(", "trusted("):
             if word in text:
                 found[f"{path.relative_to(SOURCE).as_posix()} {word}"] = text.count(word)
-    assert found == {"report/html.py Markup(": 1, "report/html.py trusted(": 2, "report/page.py trusted(": 1}
+    assert found == {"report/page.py Markup(": 1, "report/page.py trusted(": 3}
 
 
 def test_colors_are_named_in_the_theme_alone() -> None:

@@ -8,8 +8,7 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Run the command line as a process of its own."""
-    from discreet.cli._interruption import INTERRUPTED, INTERRUPTION, Interrupted, heed_signals
-    from discreet.cli._startup import leave, lighten
+    from discreet.cli._startup import INTERRUPTED, INTERRUPTION, Interrupted, heed_signals, leave, lighten
 
     lighten()
     heed_signals()

@@ -6,39 +6,16 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from discreet import __version__
+from discreet.cli._command import COMMANDS, HOMES
 from discreet.cli._errors import Failure, failure_of
-from discreet.cli._interruption import was_interrupted
-from discreet.cli.collect.choose_pq import choose_pq
-from discreet.cli.collect.distort import distort
-from discreet.cli.collect.perturb import perturb
-from discreet.cli.collect.reconstruct import reconstruct
-from discreet.cli.demo import demo
-from discreet.cli.measure.check import check
-from discreet.cli.measure.risk import risk
-from discreet.cli.mine.fit import fit
-from discreet.cli.mine.mine import mine
-from discreet.cli.mine.predict import predict
-from discreet.cli.output.audit import audit
-from discreet.cli.output.hide import hide
-from discreet.cli.output.tabulate import tabulate
-from discreet.cli.party import party
-from discreet.cli.publish.anonymize import anonymize
-from discreet.cli.publish.apply import apply
-from discreet.cli.publish.condense import condense
-from discreet.cli.publish.explore import explore
-from discreet.cli.publish.hierarchy import hierarchy
-from discreet.cli.publish.init import init
-from discreet.cli.publish.recipe import recipe
-from discreet.cli.publish.run import run
-from discreet.cli.publish.sketch import sketch
-from discreet.cli.publish.stream import stream
-from discreet.cli.publish.uncertain import uncertain
+from discreet.cli._startup import was_interrupted
 
 _EPILOG = """\b
 Examples:
@@ -63,8 +40,27 @@ UNREAD = 141
 """The exit code where the output is not read to its end, as a shell has it for SIGPIPE."""
 
 
+class LateCommands(Mapping[str, click.Command]):
+    """The commands by name, each imported when it is looked at: a run loads the one command that it is."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        home = HOMES[name]
+        command: click.Command = getattr(import_module(f"discreet.cli.{home}"), home.rpartition(".")[2])
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(HOMES)
+
+    def __len__(self) -> int:
+        return len(HOMES)
+
+
 class Discreet(click.Group):
     """A group whose failures are one line, with an exit code that means something."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = LateCommands()  # type: ignore[assignment]  # nothing is added to it
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands in the order in which one meets them."""
@@ -78,7 +74,11 @@ class Discreet(click.Group):
         for purpose, members in COMMANDS.items():
             with formatter.section(purpose):
                 formatter.write_dl(
-                    [(str(member.name), member.get_short_help_str(width)) for member in members]
+                    [
+                        (name, self.commands[name].get_short_help_str(width))
+                        for name in HOMES
+                        if HOMES[name] in members
+                    ]
                 )
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -112,34 +112,6 @@ class Discreet(click.Group):
 def app(debug: bool) -> None:
     """Collect, publish and mine sensitive data while protecting the people it is about."""
     del debug
-
-
-COMMANDS: dict[str, tuple[click.Command, ...]] = {
-    "Protect data": (
-        demo,
-        init,
-        explore,
-        anonymize,
-        run,
-        condense,
-        uncertain,
-        stream,
-        sketch,
-        tabulate,
-        hierarchy,
-    ),
-    "Check data and releases": (check, risk, recipe, apply),
-    "Collect with noise": (choose_pq, distort, perturb, reconstruct),
-    "Mine what was protected": (mine, fit, predict),
-    "Hide rules": (hide,),
-    "Ask questions": (audit,),
-    "Compute together": (party,),
-}
-"""The commands by what one wants to do."""
-
-for members in COMMANDS.values():
-    for member in members:
-        app.add_command(member)
 
 
 def start() -> NoReturn:

@@ -1,8 +1,8 @@
-"""Baskets on the command line: the options, and what the commands for files do where a file holds baskets."""
+"""Baskets on the command line: options, what commands do where a file holds baskets, and what they print."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,12 +12,16 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
 from discreet.cli._command import group_of, in_group
+from discreet.cli._output import number_text, plain_judgment, print_json, print_lines, verdict_lines
 from discreet.cli._spec_options import options_of, parameters_of, python_name, settable
 from discreet.core.registry import GUARANTEES, METHODS
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.core.baskets.baskets import Baskets
     from discreet.core.baskets.grouped import GroupedBaskets
+    from discreet.kinds.judging import Judgment
+    from discreet.measure import Reidentification, SensitiveTie
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -127,7 +131,6 @@ def job(data: Path, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def check(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> bool:
     """Judge published baskets in a folder, or baskets in a file, by a guarantee or by what they reach."""
-    from discreet.cli._basket_output import print_judgment
     from discreet.cli._progress import stages
     from discreet.job.parse import guarantee_from
     from discreet.kinds.judging import judge_baskets
@@ -146,7 +149,6 @@ def check(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) 
 
 def measure_risk(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Measure how likely baskets are to be found again by a few known items."""
-    from discreet.cli._basket_output import print_risk
     from discreet.cli._progress import stages
     from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import reidentification, sensitive_tie
@@ -223,3 +225,50 @@ def _is_folder(data: Path) -> bool:
     return data.is_dir() and any(
         (data / f"baskets.{ending}").is_file() for ending in ("csv", "tsv", "parquet", "arrow")
     )
+
+
+def print_judgment(judgment: Judgment, *, as_json: bool) -> None:
+    """Print whether the guarantee is kept, and what the baskets reach."""
+    if as_json:
+        print_json({"groups": None, **plain_judgment(judgment)})
+        return
+    from discreet.kinds.kind import kind_named
+
+    counts, verdict = judgment.counts, judgment.verdict
+    where = f" in {counts['groups']:,} groups" if "groups" in counts else ""
+    what = "" if verdict is None else kind_named("baskets").groups_of(verdict)
+    print_lines(
+        [
+            *(() if verdict is None else verdict_lines(verdict, groups=what, rows="baskets")),
+            ("baskets", f"{counts['baskets']:,}{where}"),
+            *(
+                ("" if number else "reaches", f"{measure.name:<30} up to {number_text(measure.worst)}")
+                for number, measure in enumerate(judgment.measures)
+            ),
+        ]
+    )
+
+
+def print_risk(
+    risks: Sequence[Reidentification], n_baskets: int, tie: SensitiveTie | None, *, as_json: bool
+) -> None:
+    """Print how likely baskets are to be found again."""
+    if as_json:
+        content = [risk.to_dict() for risk in risks]
+        tied = None if tie is None else {"highest": tie.highest, "mean": tie.mean}
+        print_json({"command": "risk", "ok": True, "baskets": n_baskets, "known": content, "tie": tied})
+        return
+    lines = [("baskets", f"{n_baskets:,}")]
+    for risk in risks:
+        low, high = risk.probability_interval
+        how = "exact" if risk.exact else f"{percent(low)} to {percent(high)}, {risk.n_samples:,} drawn"
+        lines.append(
+            (
+                f"{risk.r} known",
+                f"found with a chance of {percent(risk.probability)} ({how}); {percent(risk.unique)} are the only ones",
+            )
+        )
+    if tie is not None:
+        most, mean = percent(tie.highest), percent(tie.mean)
+        lines.append(("tied", f"to a sensitive item by groups and counts: {most} at most, {mean} on average"))
+    print_lines(lines)

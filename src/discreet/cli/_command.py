@@ -11,6 +11,32 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 GROUPS = ("Options", "Roles", "Guarantee", "Method", "Baskets", "Rules", "Reading", "Writing")
 """The groups of options, in the order in which help shows them; others follow, and what is printed comes last."""
+COMMANDS = {
+    "Protect data": (
+        "demo",
+        "publish.init",
+        "publish.explore",
+        "publish.anonymize",
+        "publish.run",
+        "publish.condense",
+        "publish.uncertain",
+        "publish.stream",
+        "publish.sketch",
+        "output.tabulate",
+        "publish.hierarchy",
+    ),
+    "Check data and releases": ("measure.check", "measure.risk", "publish.recipe", "publish.apply"),
+    "Collect with noise": ("collect.choose_pq", "collect.distort", "collect.perturb", "collect.reconstruct"),
+    "Mine what was protected": ("mine.mine", "mine.fit", "mine.predict"),
+    "Hide rules": ("output.hide",),
+    "Ask questions": ("output.audit",),
+    "Compute together": ("party",),
+}
+"""The modules of the commands, by what one wants to do, in the order in which one meets them."""
+
+HOMES = {home.rpartition(".")[2].replace("_", "-"): home for members in COMMANDS.values() for home in members}
+"""The module of each command by its name."""
+
 _PRINTING = "Printing"
 _ALL = "discreet.help_all"
 

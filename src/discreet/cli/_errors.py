@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli._interruption import INTERRUPTED, INTERRUPTION, Interrupted
+from discreet.cli._startup import INTERRUPTED, INTERRUPTION, Interrupted
 from discreet.core.boundary import library_frames
 from discreet.core.errors import DiscreetError, InternalError
 

@@ -33,7 +33,7 @@ _COLORS = {
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object; a number that is not finite is null."""
-    from discreet.engines.results import json_ready
+    from discreet.engines.writing import json_ready
 
     click.echo(json.dumps(json_ready(content), ensure_ascii=False, allow_nan=False))
 
@@ -126,7 +126,7 @@ def print_cautions(release: Release, out: Path | None) -> None:
 
 def plain_cautions(*published: Any) -> list[dict[str, object]]:
     """Return, as plain data, what to say of data that is written outside of a release: formulas in it."""
-    from discreet.measure.formulas import formula_cautions
+    from discreet.measure.spelling import formula_cautions
 
     return [caution.to_dict() for caution in formula_cautions(*published)]
 

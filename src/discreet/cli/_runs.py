@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from discreet.cli._command import in_group, later
+from discreet.cli._command import HOMES, in_group, later
 from discreet.cli._options import DATA
 from discreet.cli._spec_options import click_options, parameters_of
 from discreet.core.registry import VERBS
@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from discreet.job import VerbJob
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_COMMANDS = {
-    "perturb": "collect.perturb",
-    "distort": "collect.distort",
-    "reconstruct": "collect.reconstruct",
-    "mine": "mine.mine",
-    "fit": "mine.fit",
-    "predict": "mine.predict",
-    "audit": "output.audit",
-    "party": "party",
-}
-"""The module of the command that shows what each verb makes."""
 
 
 def verb_options(verb: str, *, group: str = "Options", **names: Any) -> Callable[[F], F]:
@@ -94,4 +82,4 @@ def perform_verb(command: str, job: VerbJob, *, as_json: bool, quiet: bool) -> N
         print_json({"command": command, "ok": ok, **result.figures, **replaced})
     elif not quiet:
         print_lines(replaced_lines(earlier))
-        import_module(f"discreet.cli.{_COMMANDS[job.verb]}").show(job, result)
+        import_module(f"discreet.cli.{HOMES[job.verb]}").show(job, result)

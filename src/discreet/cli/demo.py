@@ -39,7 +39,7 @@ def demo(parties: bool, out: Path | None, as_json: bool, quiet: bool) -> None:
     if parties:
         _between_parties(out or Path("parties-demo"), as_json=as_json, quiet=quiet)
         return
-    from discreet.cli._perform import perform
+    from discreet.cli._progress import perform
     from discreet.datasets import hospital, hospital_columns
     from discreet.guarantees import EntropyDiversity, KAnonymity
     from discreet.job import Job

@@ -7,8 +7,8 @@ from typing import Any
 
 import narwhals as nw
 
+from discreet.core.boundary import refuse_lazy
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.tables.admission import refuse_lazy
 
 
 def frame_of(data: Any) -> nw.DataFrame[Any]:

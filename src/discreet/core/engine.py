@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.core.adapters import ENGINES, MEMORY, load
 from discreet.core.arrays import IntArray
-from discreet.core.tables.admission import package_of, refuse_lazy
+from discreet.core.boundary import package_of, refuse_lazy
 
 if TYPE_CHECKING:
     from discreet.core.tables.source import Source

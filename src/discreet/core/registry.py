@@ -96,9 +96,7 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
             c="--c",
         ),
         _guarantee("t-closeness", "t_closeness:TCloseness", "classes", t="-t"),
-        _guarantee(
-            "alpha-k-anonymity", "alpha_k_anonymity:AlphaKAnonymity", "classes", alpha="--alpha", k="-k"
-        ),
+        _guarantee("alpha-k-anonymity", "k_anonymity:AlphaKAnonymity", "classes", alpha="--alpha", k="-k"),
         _guarantee(
             "enhanced-beta-likeness",
             "beta_likeness:EnhancedBetaLikeness",
@@ -114,28 +112,22 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
             beta="--beta",
         ),
         _guarantee("delta-disclosure", "delta_disclosure:DeltaDisclosure", "classes", delta="--delta"),
-        _guarantee("k-map", "population.k_map:KMap", "classes"),
-        _guarantee(
-            "delta-presence", "population.delta_presence:DeltaPresence", "classes", delta_max="--delta-max"
-        ),
+        _guarantee("k-map", "population:KMap", "classes"),
+        _guarantee("delta-presence", "population:DeltaPresence", "classes", delta_max="--delta-max"),
         _guarantee("privacy-degree", "privacy_degree:PrivacyDegree", "groups", "classes", p="-p"),
         _guarantee("km-anonymity", "km_anonymity:KmAnonymity", "baskets", k="--km"),
         _guarantee(
             "indistinguishability", "indistinguishability:Indistinguishability", "pseudo-data", k="-k"
         ),
-        _guarantee(
-            "expected-anonymity", "records.expected_anonymity:ExpectedAnonymity", "uncertain-records", k="-k"
-        ),
-        _guarantee("k-variance", "k_variance:KVariance", "sketches"),
-        _guarantee("delta-anonymity", "delta_anonymity:DeltaAnonymity", "sketches", delta="--delta"),
-        _guarantee(
-            "cell-protection", "tabular.cell_protection:CellProtection", "cells", threshold="--threshold"
-        ),
+        _guarantee("expected-anonymity", "expected_anonymity:ExpectedAnonymity", "uncertain-records", k="-k"),
+        _guarantee("k-variance", "sketches:KVariance", "sketches"),
+        _guarantee("delta-anonymity", "sketches:DeltaAnonymity", "sketches", delta="--delta"),
+        _guarantee("cell-protection", "cell_protection:CellProtection", "cells", threshold="--threshold"),
         _guarantee("rules-hidden", "rules_hidden:RulesHidden", "rules", rules="--rule"),
         _guarantee("basic-privacy", "basic_privacy:BasicPrivacy", "channels"),
-        _guarantee("local-dp", "local_dp:LocalDP", "channels", epsilon="--epsilon"),
-        _guarantee("no-value-disclosed", "answers.no_value_disclosed:NoValueDisclosed", "answers"),
-        _guarantee("differential-privacy", "answers.differential_privacy:DifferentialPrivacy", "answers"),
+        _guarantee("local-dp", "indistinguishability:LocalDP", "channels", epsilon="--epsilon"),
+        _guarantee("no-value-disclosed", "answers:NoValueDisclosed", "answers"),
+        _guarantee("differential-privacy", "answers:DifferentialPrivacy", "answers"),
     )
 }
 """Every single guarantee by its name in job files."""

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
+from discreet.core.boundary import admitted
 from discreet.core.errors import SchemaError
 from discreet.core.pseudonym import pseudonyms
 from discreet.core.rng import keyed_order
-from discreet.core.tables.admission import admitted
 from discreet.core.tables.encoding import (
     Codebook,
     cleaned,
@@ -22,9 +22,8 @@ from discreet.core.tables.encoding import (
     value_codes,
     whole_array,
 )
-from discreet.core.tables.publication import publishable
+from discreet.core.tables.publication import defused, publishable
 from discreet.core.tables.source import DEALT, Recoding, Replacement, Singletons, Source, Tuples
-from discreet.core.tables.spreadsheet import defused
 
 _WIDE = 1 << 31
 

@@ -11,12 +11,11 @@ import narwhals as nw
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
+from discreet.core.boundary import admitted, in_memory, package_of
 from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.rng import keyed_order
-from discreet.core.tables.admission import admitted, in_memory, package_of
-from discreet.core.tables.publication import publishable
-from discreet.core.tables.spreadsheet import defused, formulas_in
+from discreet.core.tables.publication import defused, formulas_in, publishable
 from discreet.engines import formats
 from discreet.engines.formats import refuse_alike_names
 from discreet.engines.frames import FrameSource

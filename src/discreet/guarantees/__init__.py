@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.core.lazy import exported
+from discreet.core.adapters import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -21,7 +21,7 @@ from discreet.core.tables.units import Units
 from discreet.core.verdict import Verdict
 from discreet.guarantees.k_anonymity import KAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity
-from discreet.guarantees.population.k_map import KMap
+from discreet.guarantees.population import KMap
 
 _MONOTONE = (KAnonymity, DistinctDiversity, KMap)
 

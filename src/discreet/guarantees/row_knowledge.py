@@ -19,9 +19,9 @@ from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.release import Release
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.table import Table
-from discreet.guarantees.alpha_k_anonymity import AlphaKAnonymity
 from discreet.guarantees.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from discreet.guarantees.delta_disclosure import DeltaDisclosure
+from discreet.guarantees.k_anonymity import AlphaKAnonymity
 from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.per_unit import PerUnit
 from discreet.guarantees.t_closeness import TCloseness

@@ -1,7 +1,7 @@
 from discreet.kinds.baskets import BasketSection as BasketSection
+from discreet.kinds.cells import CellsSection as CellsSection
 from discreet.kinds.roles import MissingRoleError as MissingRoleError
 from discreet.kinds.sketches import SketchSection as SketchSection
-from discreet.kinds.tabular.cells import CellsSection as CellsSection
 
 from .auditing import VaultJob as VaultJob
 from .collecting import DistortJob as DistortJob

@@ -124,7 +124,7 @@ class PerturbJob(VerbJob):
         """Return the noisy rows as a stream of record batches, which is gone through once."""
         from discreet.core.engine import engine_of
         from discreet.engines.files import read
-        from discreet.measure.formulas import formula_cautions
+        from discreet.measure.spelling import formula_cautions
 
         channels = self.channels()
         begin("Reading")
@@ -318,7 +318,7 @@ class DistortJob(VerbJob):
 
     def _form(self) -> str | None:
         """Return the format to write, before any work is done."""
-        from discreet.engines.baskets.formats import format_from_name
+        from discreet.engines.baskets.files import format_from_name
 
         if self.format is not None or self.out is None:
             return self.format
@@ -330,7 +330,7 @@ class DistortJob(VerbJob):
             ) from None
 
     def _figures(self, channel: Any, baskets: Any, entries: int) -> dict[str, Any]:
-        from discreet.measure.formulas import formula_cautions
+        from discreet.measure.spelling import formula_cautions
 
         longest, n_items = int(baskets.lengths.max(initial=0)), max(baskets.n_items, 1)
         return {

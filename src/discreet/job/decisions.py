@@ -10,7 +10,7 @@ from pathlib import Path
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.knowledge import tokens
 from discreet.core.schema import Role
-from discreet.engines.baskets.formats import ENDINGS, format_from_content
+from discreet.engines.baskets.files import ENDINGS, format_from_content
 from discreet.engines.formats import ending, format_of
 from discreet.job.roles import Proposal
 

@@ -12,7 +12,7 @@ from discreet.core.adapters import KINDS
 from discreet.core.boundary import public, reads
 from discreet.core.errors import InputError
 from discreet.core.schema import DROPPED, Column, Role
-from discreet.engines.digests import RECORD, read_json
+from discreet.engines.folders import RECORD, read_json
 from discreet.guarantees import Guarantee
 from discreet.job.model import Job
 from discreet.job.parse import read_job

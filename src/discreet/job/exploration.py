@@ -24,7 +24,7 @@ from discreet.publish.lattice.measures import MEASURES
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import Search, score_all
 from discreet.publish.tables.optimal_lattice import LARGEST_SEARCH
-from discreet.publish.tables.suppression import SUPPRESSIBLE, allowed_rows, kept_groups
+from discreet.publish.tables.publisher import SUPPRESSIBLE, allowed_rows, kept_groups
 
 MOST_VISITED = 200_000
 """A lattice of more nodes is searched, not visited whole."""

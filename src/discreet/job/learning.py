@@ -112,7 +112,7 @@ class FitJob(VerbJob):
 
     def make(self, begin: Progress) -> Made:
         """Return the fitted estimator."""
-        from discreet.engines.results import json_text
+        from discreet.engines.writing import json_text
         from discreet.mine import model_to_dict
 
         learner = self.learner()
@@ -197,7 +197,7 @@ class PredictJob(VerbJob):
 
     def make(self, begin: Progress) -> Made:
         """Return the predictions as an Arrow table."""
-        from discreet.measure.formulas import formula_cautions
+        from discreet.measure.spelling import formula_cautions
         from discreet.mine import model_from_dict
 
         begin("Reading")

@@ -16,9 +16,9 @@ from discreet.core.release import Release
 from discreet.core.schema import Column, Role
 from discreet.guarantees import AllOf, Guarantee
 from discreet.kinds.baskets import BasketSection
+from discreet.kinds.cells import CellsSection
 from discreet.kinds.kind import Input, Kind, job_kinds
 from discreet.kinds.sketches import SketchSection
-from discreet.kinds.tabular.cells import CellsSection
 from discreet.kinds.wording import nearest_name, quoted_list
 
 

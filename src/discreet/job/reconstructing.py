@@ -188,7 +188,6 @@ class ReconstructJob(VerbJob):
 
 
 def _draw(density: Any, counted: Any, path: Path) -> None:
-    from discreet.report.densities import chart
-    from discreet.report.pictures import write_picture
+    from discreet.report.pictures import chart, write_picture
 
     write_picture(chart(density, noisy=counted), path)

@@ -11,7 +11,7 @@ from discreet.core.figures import Figures
 from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.release import Evidence, Release
 from discreet.core.verdict import Verdict, is_near
-from discreet.engines.digests import described_file
+from discreet.engines.folders import described_file
 from discreet.guarantees import KAnonymity
 from discreet.guarantees.per_unit import PerUnit
 from discreet.kinds.hidden_rules import appends_baskets

@@ -11,7 +11,7 @@ from discreet.core.boundary import reads
 from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.core.params import InstanceOf, require
 from discreet.core.verdict import BROKEN, Verdict
-from discreet.engines.digests import RECORD, SIGNATURE, altered, described_file, has_files
+from discreet.engines.folders import RECORD, SIGNATURE, altered, described_file, has_files
 from discreet.guarantees import Guarantee, RulesHidden, guarantee_from_dict
 from discreet.job.descriptions import read_record
 from discreet.job.record_checking import RecordJudgment, judge_record

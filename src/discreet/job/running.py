@@ -94,7 +94,7 @@ def finish(release: Release, begin: Progress, out: Path | None, **writing: Any) 
 
 def refuse_target(out: Path, data: Path | None, *, overwrite: bool) -> None:
     """Raise an error for an output folder that cannot or must not be replaced, before any work is done."""
-    from discreet.engines.folder_kinds import require_outside
+    from discreet.engines.folders import require_outside
     from discreet.report.folder import refuse_folder
 
     require_outside(out, data)

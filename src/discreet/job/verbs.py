@@ -204,7 +204,7 @@ class VerbJob(ABC):
     def refuse_targets(self) -> None:
         """Refuse what could not be written, before any work is done."""
         from discreet.engines.atomic import require_new_file
-        from discreet.engines.folder_kinds import require_apart
+        from discreet.engines.folders import require_apart
 
         read = (getattr(self, name) for name in self.path_keys if name not in self.output_keys)
         inputs = (self.data, *read)
@@ -214,7 +214,7 @@ class VerbJob(ABC):
 
     def run(self, begin: Progress) -> Made:
         """Do it, and write what was made."""
-        from discreet.engines.results import write_file
+        from discreet.engines.writing import write_file
 
         self.refuse_targets()
         result = self.make(begin)

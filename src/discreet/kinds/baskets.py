@@ -16,24 +16,23 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraint, InstanceOf, require
-from discreet.core.percentages import percent
 from discreet.core.registry import Method
 from discreet.core.release import Release
-from discreet.core.tables.spreadsheet import defused_text
+from discreet.core.tables.publication import defused_text
 from discreet.core.verdict import Verdict
 from discreet.engines.baskets.published import FORMATS, read_published, write_published
 from discreet.guarantees import RulesHidden
 from discreet.kinds.hierarchies import hierarchy_from
 from discreet.kinds.kind import TEXT, Input, Kind, Line
 from discreet.kinds.tables import OWNERS_RULES
-from discreet.kinds.wording import refuse_unknown
+from discreet.kinds.wording import percent, refuse_unknown
 from discreet.measure import BasketRisk, Reidentification, SensitiveTie, reidentification, sensitive_tie
 from discreet.measure.spelling import twins_of_sensitive
 
 if TYPE_CHECKING:
-    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
+    from discreet.kinds.wording import About
     from discreet.kinds.written import Written
 
 KNOWN = (1, 2, 3)
@@ -287,7 +286,7 @@ class BasketKind(Kind):
         """Return the sections of the report."""
         from discreet.kinds.sections import basket_risk as risks
         from discreet.kinds.sections import baskets, provenance
-        from discreet.kinds.sections.guarantee import guarantee
+        from discreet.kinds.sections.risk import guarantee
 
         figures = release.figures
         grouped = figures.public.grouped
@@ -314,7 +313,7 @@ class BasketKind(Kind):
 
     def rerun(self, release: Release, about: About, method: Method) -> str | None:
         """Return code that reads the baskets and publishes them again; a tree over the items is not in the release."""
-        from discreet.kinds.sections.rerun import code, constructor, expression, set_parameters
+        from discreet.kinds.sections.provenance import code, constructor, expression, set_parameters
 
         values = {**release.recipe.get("parameters", {})}
         if values.pop("hierarchy", "even ranges") != "even ranges":

@@ -44,7 +44,7 @@ class GroupedTableKind(TableKind):
 
     def write(self, release: Release, folder: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows, and the sensitive counts."""
-        from discreet.kinds.table_files import COUNTS, write_table
+        from discreet.kinds.written import COUNTS, write_table
 
         counts = write_table(release, release.data.counts, folder / f"{COUNTS}.{format}", format)
         return [*super().write(release, folder, format), counts]
@@ -54,7 +54,7 @@ class GroupedTableKind(TableKind):
         import pyarrow as pa
 
         from discreet.core.engine import arrow_table, engine_of
-        from discreet.kinds.table_files import COUNTS, DATA, judged_columns, read_written
+        from discreet.kinds.written import COUNTS, DATA, judged_columns, read_written
 
         data: GroupedTable = release.data
         group, value, count = data.counts.column_names

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.fingerprints import fingerprints
 from discreet.core.baskets.sensitive_rules import SensitiveRule
+from discreet.core.baskets.supports import fingerprints
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
-from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.schema import Column
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis, Verdict
 from discreet.kinds.kind import Kind, Line
+from discreet.kinds.wording import percent
 from discreet.measure.spelling import twins_of_rules
 from discreet.measure.tables.table_cautions import other_columns
 from discreet.output.hiding import HidingQuality, hiding_quality
@@ -26,8 +26,8 @@ from discreet.output.hiding.quality import released_baskets
 
 if TYPE_CHECKING:
     from discreet.core.registry import Method
-    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
+    from discreet.kinds.wording import About
     from discreet.kinds.written import Written
 
 _PRINTED = {

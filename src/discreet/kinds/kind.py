@@ -21,9 +21,9 @@ from discreet.core.tables.groups import Groups
 from discreet.core.verdict import Verdict
 
 if TYPE_CHECKING:
-    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
+    from discreet.kinds.wording import About
     from discreet.kinds.written import Written
 
 TEXT = InstanceOf((str,), "a text")
@@ -204,7 +204,7 @@ class Kind(ABC):
 
     def figures(self, release: Release) -> Figures[Any, Any]:
         """Return the figures of a release."""
-        from discreet.measure.formulas import formula_cautions
+        from discreet.measure.spelling import formula_cautions
 
         public = self.public_figures(release)
         private = None if release.original is None else self.private_figures(release, public)

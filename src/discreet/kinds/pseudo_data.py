@@ -17,17 +17,16 @@ from discreet.core.schema import Column
 from discreet.core.tables.encoding import ColumnType
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis
-from discreet.kinds.formatting import number
 from discreet.kinds.kind import KEPT_EVIDENCE, Line
 from discreet.kinds.tables import PublicTableFigures, TableKind
-from discreet.kinds.wording import quoted_list
+from discreet.kinds.wording import number, quoted_list
 from discreet.measure import Closeness, Copies, Fidelity, closeness, copies, fidelity
 from discreet.measure.tables.table_cautions import single_values
 
 if TYPE_CHECKING:
-    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
+    from discreet.kinds.wording import About
     from discreet.kinds.written import Written
 
 RARE = 50
@@ -145,7 +144,7 @@ class PseudoKind(TableKind):
         """Return the sections of the report; the original of a stream is gone, so nothing is compared with it."""
         from discreet.kinds.blocks import Tiles
         from discreet.kinds.sections import distributions, provenance, pseudo
-        from discreet.kinds.sections.guarantee import guarantee
+        from discreet.kinds.sections.risk import guarantee
 
         counts = release.figures.public.counts
         checked = f"{counts.n_out:,} rows were drawn. {_about_copies(release)}"
@@ -175,7 +174,7 @@ class PseudoKind(TableKind):
 
     def rerun(self, release: Release, about: About, method: Method) -> str | None:
         """Return code that condenses the table again; levels that stood apart, and a stream's records, are gone."""
-        from discreet.kinds.sections.rerun import constructor, set_parameters, table_code
+        from discreet.kinds.sections.provenance import constructor, set_parameters, table_code
 
         parameters = {**release.recipe.get("parameters", {})}
         k = parameters.pop("k", None)

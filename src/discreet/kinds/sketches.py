@@ -242,7 +242,7 @@ class SketchKind(Kind):
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections of the report."""
         from discreet.kinds.sections import provenance, sketches
-        from discreet.kinds.sections.guarantee import guarantee
+        from discreet.kinds.sections.risk import guarantee
 
         checked = f"{len(release.data):,} sketches were checked."
         return [

@@ -12,7 +12,6 @@ from discreet.core.baskets.row_items import row_items
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.params import Constraint, InstanceOf
-from discreet.core.percentages import percent
 from discreet.core.registry import Method
 from discreet.core.release import Release, is_counted_privately
 from discreet.core.schema import Column, Schema
@@ -22,9 +21,9 @@ from discreet.core.verdict import Verdict, claimed, conjunction
 from discreet.engines.formats import WRITTEN, output_format
 from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHidden, TCloseness
 from discreet.guarantees.row_knowledge import known_row_counts
-from discreet.kinds.formatting import number
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
+from discreet.kinds.wording import number, percent
 from discreet.measure import (
     Belief,
     Loss,
@@ -42,9 +41,9 @@ from discreet.measure.tables.prediction import predictable
 from discreet.measure.tables.table_cautions import table_cautions
 
 if TYPE_CHECKING:
-    from discreet.kinds.about import About
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
+    from discreet.kinds.wording import About
     from discreet.kinds.written import Written
 
 OWNERS_RULES = "the files cannot show it: which rules are hidden only the owner knows"
@@ -201,13 +200,13 @@ class TableKind(Kind):
 
     def write(self, release: Release, folder: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows."""
-        from discreet.kinds.table_files import DATA, write_table
+        from discreet.kinds.written import DATA, write_table
 
         return [write_table(release, release.frame, folder / f"{DATA}.{format}", format)]
 
     def read_back(self, release: Release, folder: Path, format: str) -> Any:  # noqa: A002
         """Return the written rows as a table, text in the types the release has."""
-        from discreet.kinds.table_files import DATA, read_table
+        from discreet.kinds.written import DATA, read_table
 
         table = read_table(release, folder / f"{DATA}.{format}", format)
         return release.with_units(table) if table.n_rows == release.table.n_rows else None
@@ -280,8 +279,8 @@ class TableKind(Kind):
         """Return the sections of the report."""
         from discreet.kinds.sections import distributions, provenance
         from discreet.kinds.sections import risk as risks
-        from discreet.kinds.sections.cost import cost, lattice
-        from discreet.kinds.sections.guarantee import guarantee
+        from discreet.kinds.sections.risk import guarantee
+        from discreet.kinds.sections.usefulness import cost, lattice
 
         figures = release.figures
         verdict = guarantee(release.guarantee, release.verdict)
@@ -339,7 +338,7 @@ class TableKind(Kind):
 
     def rerun(self, release: Release, about: About, method: Method) -> str | None:
         """Return code that reads the table and publishes it again; a population is not in the release."""
-        from discreet.kinds.sections.rerun import constructor, expression, set_parameters, table_code
+        from discreet.kinds.sections.provenance import constructor, expression, set_parameters, table_code
 
         parameters, values = method.parameters(), {**release.recipe.get("parameters", {})}
         if "levels" in parameters:

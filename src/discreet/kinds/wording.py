@@ -1,9 +1,14 @@
-"""How job errors name what is known and what may have been meant."""
+"""Wording: numbers, shares, counts and JSON as text, names in errors, and what a release is called."""
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
-from collections.abc import Iterable, Sequence
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from discreet.core.errors import ParameterError
 
@@ -34,3 +39,98 @@ def quoted_list(names: Sequence[str]) -> str:
     """List names for a message, the first few of many."""
     quoted = ", ".join(f"'{name}'" for name in names[:8])
     return quoted if len(names) <= 8 else f"{quoted} and {len(names) - 8} more"
+
+
+@dataclass(frozen=True)
+class About:
+    """The data's name and the day of the release, which are published; the names of its folder and file, which are not.
+
+    The name of the file may say more than the data does, such as whose patients they are. So it is never taken for the
+    data's name.
+
+    >>> About("Patients, 2030", dt.date(2030, 5, 1), source="patients-of-dr-smith.csv").to_dict()
+    {'name': 'Patients, 2030', 'date': '2030-05-01'}
+    """
+
+    name: str | None = None
+    date: dt.date | None = None
+    folder: str = "release"
+    source: str | None = None
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what is published, as plain data for JSON."""
+        published = {} if self.name is None else {"name": self.name}
+        return published | ({} if self.date is None else {"date": self.date.isoformat()})
+
+
+def today() -> dt.date:
+    """Return the day in UTC, or that of SOURCE_DATE_EPOCH, for reproducible builds."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = dt.datetime.fromtimestamp(int(epoch), dt.UTC) if epoch.isdigit() else dt.datetime.now(dt.UTC)
+    return moment.date()
+
+
+_RELATIONS = {">=": "at least", "<=": "at most", "<": "below", ">": "above"}
+
+
+def number(value: float) -> str:
+    """Format a number for reading.
+
+    >>> number(20000), number(2.51234), number(float("nan"))
+    ('20,000', '2.512', '–')
+    """
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.4g}"
+
+
+def required(relation: str, bound: float) -> str:
+    """Format the bound of a measure.
+
+    >>> required(">=", 5)
+    'at least 5'
+    """
+    return f"{_RELATIONS.get(relation, relation)} {number(bound)}"
+
+
+def counted(n: int, singular: str, many: str | None = None) -> str:
+    """Format a count with its noun.
+
+    >>> counted(1, "row"), counted(2000, "class", "classes")
+    ('1 row', '2,000 classes')
+    """
+    return f"{n:,} {singular if n == 1 else many or singular + 's'}"
+
+
+def percent(share: float) -> str:
+    """Write a share so that little is never shown as nothing, nor almost all as all.
+
+    >>> percent(0.2), percent(0.00002), percent(0), percent(0.99999)
+    ('20%', 'under 0.1%', '0%', 'over 99.9%')
+    """
+    if not math.isfinite(share):
+        return "–"
+    if 0 < share < 0.0005:
+        return "under 0.1%"
+    if 0.9995 < share < 1:
+        return "over 99.9%"
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def plain_json(value: Any) -> Any:
+    """Return data that every JSON reader accepts: NaN and infinity become null, NumPy numbers plain ones.
+
+    >>> plain_json({"a": [float("nan"), 1.5]})
+    {'a': [None, 1.5]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_json(inner) for inner in value]
+    if hasattr(value, "tolist"):
+        return plain_json(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    return str(value)

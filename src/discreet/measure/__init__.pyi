@@ -49,7 +49,6 @@ from .queries.target import QueryTarget as QueryTarget
 from .ratings.linkage import KnownRatings as KnownRatings
 from .ratings.linkage import RatingsLinkage as RatingsLinkage
 from .ratings.linkage import ratings_linkage as ratings_linkage
-from .release_cautions import cautions as cautions
 from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches
 from .sketches.attacks import guess_attributes as guess_attributes
@@ -61,6 +60,7 @@ from .sketches.quality import cluster_cohesion as cluster_cohesion
 from .sketches.quality import distance_error as distance_error
 from .sketches.quality import neighbor_overlap as neighbor_overlap
 from .sketches.quality import reconstruction_error as reconstruction_error
+from .spelling import cautions as cautions
 from .tables.belief import Belief as Belief
 from .tables.belief import belief as belief
 from .tables.linkage import AttributeRisk as AttributeRisk
@@ -76,10 +76,10 @@ from .tables.prediction import prediction as prediction
 from .tables.risk import AttackerRisk as AttackerRisk
 from .tables.risk import ClassSizes as ClassSizes
 from .tables.risk import Risk as Risk
+from .tables.risk import SinglingOut as SinglingOut
 from .tables.risk import class_size_histogram as class_size_histogram
 from .tables.risk import risk as risk
-from .tables.singling_out import SinglingOut as SinglingOut
-from .tables.singling_out import singling_out as singling_out
+from .tables.risk import singling_out as singling_out
 from .uncertain.likelihood_ranks import LikelihoodRanks as LikelihoodRanks
 from .uncertain.likelihood_ranks import joint_matching as joint_matching
 from .uncertain.likelihood_ranks import likelihood_ranks as likelihood_ranks

@@ -1,4 +1,4 @@
-"""Spelling: items and values that may be the same as a sensitive one, and differ only in how they are written."""
+"""What a data officer would say of published text: look-alikes of sensitive values, formulas, all cautions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.core.adapters import KIND_OF, load
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import spelling
+from discreet.core.boundary import public
 from discreet.core.figures import Caution
+from discreet.core.records.sketches import Sketches
 from discreet.core.release import Release
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.labels import value_kind
+from discreet.core.tables.publication import formula_cells
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 _MOST_VALUES = 100_000
@@ -100,3 +104,71 @@ def _held(names: pa.Array, held: Any) -> Iterable[str]:
         return ()
     found: list[str] = names.take(pa.array(held)).to_pylist()
     return found
+
+
+def published_formulas(published: Any) -> int:
+    """Count the cells, items and names of columns in published data that a spreadsheet would run.
+
+    Everything that leaves is counted here: releases, frames and baskets. An item counts once, however many baskets
+    hold it.
+
+    >>> published_formulas(Baskets.from_lists([["=1+1", "milk"], ["=1+1"], ["-5"]]))
+    1
+    """
+    return sum(map(formula_cells, _frames(published)))
+
+
+def formula_cautions(*published: Any) -> tuple[Caution, ...]:
+    """Return what to say of published data that a spreadsheet would run; nothing where there is none."""
+    n_formulas = sum(map(published_formulas, published))
+    if not n_formulas:
+        return ()
+    return (
+        Caution(
+            "formula-cells",
+            f"{n_formulas:,} cells, items or names of columns start as a formula of a spreadsheet does, and would be "
+            "run by one. A spreadsheet-safe release puts an apostrophe before cells and items; columns are to be "
+            "renamed.",
+        ),
+    )
+
+
+def _frames(data: Any) -> Iterator[Any]:
+    """Return the frames that hold every text of published data."""
+    if isinstance(data, Release):
+        for part in load(KIND_OF)(data).published_texts(data):
+            yield from _frames(part)
+    elif isinstance(data, Sketches):
+        return
+    elif isinstance(data, GroupedTable):
+        yield data.frame
+        yield data.counts
+    elif isinstance(data, GroupedBaskets):
+        yield from _frames(data.baskets)
+        yield _items(data.sensitive_names, np.unique(data.sensitive.values))
+    elif isinstance(data, Baskets):
+        yield _items(data.names, np.flatnonzero(data.counts))
+    else:
+        yield data
+
+
+def _items(names: pa.Array, held: Any) -> pa.Table:
+    return pa.table({"item": names.take(pa.array(held))})
+
+
+@public
+def cautions(release: Release) -> tuple[Caution, ...]:
+    """Return what a careful data officer would say about a release before it is handed on.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from discreet import Table, quasi, sensitive
+    >>> from discreet.guarantees import KAnonymity
+    >>> from discreet.publish import Mondrian
+    >>> table = Table(pa.table({"age": [20, 20, 30, 30], "disease": ["flu", "flu", "cold", "cold"]}),
+    ...     {"age": quasi(), "disease": sensitive()})
+    >>> [caution.code for caution in cautions(Mondrian(KAnonymity(2)).release(table))]
+    ['dominated-class']
+    """
+    return release.cautions

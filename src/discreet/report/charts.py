@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError
 from discreet.kinds.basket_estimates import Curve
-from discreet.kinds.charts import (
+from discreet.kinds.blocks import (
     ClassSizeBars,
     Distribution,
     LatticeNodes,

@@ -17,11 +17,18 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, require_replaceable
-from discreet.engines.digests import DIGESTS, RECORD, SIGNATURE, altered, described_file, digests, is_readable
-from discreet.engines.folder_kinds import FolderKind
-from discreet.kinds.about import About, today
+from discreet.engines.folders import (
+    DIGESTS,
+    RECORD,
+    SIGNATURE,
+    FolderKind,
+    altered,
+    described_file,
+    digests,
+    is_readable,
+)
 from discreet.kinds.kind import Kind, kind_of
-from discreet.report.html import plain_json
+from discreet.kinds.wording import About, plain_json, today
 from discreet.report.pdf import browser, print_page
 from discreet.report.signature import signing_key, write_signature
 

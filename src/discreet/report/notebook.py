@@ -22,7 +22,7 @@ from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
 from discreet.kinds.blocks import Block, Bullets, Figure, Section, TableBlock
 from discreet.kinds.kind import kind_of
-from discreet.kinds.sections.guarantee import cautions, verdict_alone
+from discreet.kinds.sections.risk import cautions, verdict_alone
 from discreet.report.page import page
 
 _COLOR = re.compile(r"var\(--[\w-]+, ([^()]+)\)")

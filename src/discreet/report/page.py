@@ -1,19 +1,89 @@
-"""The report of a release: one HTML file that works offline, in light and dark, and on paper."""
+"""Pages: the templates with every value escaped, the charts' library, and the report of a release."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import re
+import secrets
+import sys
 from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from discreet import __version__
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
-from discreet.kinds.about import About
 from discreet.kinds.blocks import Block, Definitions, Paragraph, has_charts
 from discreet.kinds.kind import kind_of
-from discreet.kinds.sections.guarantee import cautions, headline
-from discreet.kinds.sections.rerun import rerun
-from discreet.report.bundle import javascript
-from discreet.report.html import render_template, trusted
+from discreet.kinds.sections.provenance import rerun
+from discreet.kinds.sections.risk import cautions, headline
+from discreet.kinds.wording import About, plain_json
+from discreet.report import theme
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+_UNSHOWN = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+_UNSAFE_IN_SCRIPTS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
+
+
+def render_template(name: str, **values: Any) -> str:
+    """Return a template filled with values, every one escaped."""
+    return _environment().get_template(name).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("discreet.report"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["script_json"] = lambda value: trusted(script_json(value))
+    environment.globals.update(light=theme.LIGHT, dark=theme.DARK, print=theme.PRINT, drawn=_drawn)
+    return environment
+
+
+def _drawn(chart: object) -> dict[str, Any]:
+    """Draw a chart; Altair is loaded by pages that have one."""
+    from discreet.report.charts import chart_spec
+
+    return chart_spec(chart)
+
+
+def trusted(script: str) -> Markup:
+    """Mark a script as safe in a page: JSON by ``script_json``, or the charts' library; nothing else may be."""
+    from markupsafe import Markup
+
+    return Markup(script)  # noqa: S704
+
+
+def _shown(value: Any) -> Any:
+    """Replace controls, lone surrogates and marks that change the direction of text; markup stays."""
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return _UNSHOWN.sub("\ufffd", value) if is_text else value
+
+
+def script_json(value: Any) -> str:
+    r"""Write data as JSON that cannot end the script element it stands in.
+
+    >>> print(script_json("</script>"))
+    "\u003c/script\u003e"
+    """
+    written = json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSHOWN.sub("\ufffd", written).translate(_UNSAFE_IN_SCRIPTS)
+
 
 _INTERNAL = (
     "Internal report: do not hand it on. It compares the release with the original, and figures before and after can "
@@ -81,3 +151,62 @@ def page(blocks: Iterable[Block | None], *, title: str, footer: str) -> str:
         library=trusted(javascript()) if has_charts(content) else "",
         version=__version__,
     )
+
+
+CACHE_VARIABLE = "DISCREET_CACHE"
+_SHORTEST = 100_000
+
+
+def javascript() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script that can stand in a page."""
+    return _javascript(version("vl-convert-python"), cache_folder())
+
+
+def cache_folder() -> Path | None:
+    """Find the user's cache folder: DISCREET_CACHE, else as the platform has it; None where there is no home."""
+    if folder := os.environ.get(CACHE_VARIABLE):
+        return Path(folder)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "discreet" / "cache"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "discreet"
+    folder = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(folder) if Path(folder).is_absolute() else home / ".cache") / "discreet"
+
+
+@cache
+def _javascript(release: str, folder: Path | None) -> str:
+    if folder is None:
+        return _made()
+    cached = folder / f"vega-{release}.js"
+    with contextlib.suppress(OSError, UnicodeError):
+        script = cached.read_text(encoding="utf-8")
+        if len(script) > _SHORTEST:
+            return script
+    script = _made()
+    with contextlib.suppress(OSError):
+        _keep(script, cached)
+    return script
+
+
+def _made() -> str:
+    import vl_convert
+
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE).replace("<!--", r"<\!--")
+
+
+def _keep(script: str, cached: Path) -> None:
+    """Write the script under its name in one step, so that nobody ever reads half of it."""
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    temporary = cached.with_name(f".{cached.name}.{secrets.token_hex(6)}")
+    try:
+        temporary.write_text(script, encoding="utf-8")
+        temporary.replace(cached)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

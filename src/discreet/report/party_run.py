@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, TableBlock, Tiles
-from discreet.kinds.formatting import counted
+from discreet.kinds.wording import counted
 from discreet.parties.network.running import Outcome
 from discreet.parties.transcript import FrameShape, MeterStep
-from discreet.report.html import render_template
-from discreet.report.page import page
+from discreet.report.page import page, render_template
 
 _COLUMN, _ROW, _TOP, _SIDE = 240, 26, 56, 90
 _MAX_LISTED = 12

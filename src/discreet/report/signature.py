@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import DiscreetError, InputError
-from discreet.engines.digests import RECORD, SIGNATURE, is_regular
+from discreet.engines.folders import RECORD, SIGNATURE, is_regular
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

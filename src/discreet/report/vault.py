@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.kinds.blocks import Bullets, Section, TableBlock, Tiles
-from discreet.kinds.charts import share_figure
-from discreet.kinds.formatting import counted, number
-from discreet.kinds.sections.guarantee import guarantee, headline
+from discreet.kinds.blocks import Bullets, Section, TableBlock, Tiles, share_figure
+from discreet.kinds.sections.risk import guarantee, headline
+from discreet.kinds.wording import counted, number
 from discreet.output.audit.attacking import Attacked
 from discreet.output.audit.vault import Asked, Vault
 from discreet.report import theme

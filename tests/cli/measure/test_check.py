@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet import quasi, sensitive
-from discreet.cli._guarantees import guarantees_of
+from discreet.cli._options import guarantees_of
 from discreet.cli.measure.check import check
 from discreet.cli.publish.anonymize import anonymize
 from discreet.cli.publish.explore import explore

@@ -284,7 +284,7 @@ def test_the_bands_constraints_name_their_parameter(band, resamples, name: str) 
 
 
 def test_a_chart_shows_the_band_the_truth_and_the_noise() -> None:
-    from discreet.report.densities import chart
+    from discreet.report.pictures import chart
 
     channel = AdditiveNoise(Gaussian(0.2), low=0, high=1)
     noisy = channel.perturb(plateau(2_000, np.random.default_rng(0)), random_state=0)

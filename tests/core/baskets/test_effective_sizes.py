@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.empty_baskets import highest_probability
 
-from discreet.core.baskets import effective_sizes as module
+from discreet.core.baskets import grouped as module
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets, group_item_counts
 from discreet.guarantees import PrivacyDegree

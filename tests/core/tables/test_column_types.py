@@ -20,7 +20,7 @@ from tests.written import cells_of
 from discreet import Baskets, SparseRows, Table, identifier, other, quasi, sensitive, text_rows
 from discreet.collect import Channels, Uniform
 from discreet.core.errors import DiscreetError, OutputError, SchemaError
-from discreet.engines.duckdb import small
+from discreet.engines.duckdb import engine as small
 from discreet.engines.writing import write_frame
 from discreet.guarantees import KAnonymity
 from discreet.publish import Anatomy, Condensation, Generalization, Mondrian

@@ -13,8 +13,8 @@ from tests.strategies import tables as strategies
 
 from discreet import Table, identifier, intervals, quasi, sensitive
 from discreet.core.errors import InfeasibleError
-from discreet.engines.duckdb import small as held_relations
-from discreet.engines.duckdb.queries import in_any_order
+from discreet.engines.duckdb import engine as held_relations
+from discreet.engines.duckdb.connection import in_any_order
 from discreet.guarantees import KAnonymity
 from discreet.publish import Generalization, Mondrian
 

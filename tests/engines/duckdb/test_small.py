@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from discreet.engines.duckdb import small as held_relations
+from discreet.engines.duckdb import engine as held_relations
+from discreet.engines.duckdb.engine import HeldSource, relation_source
 from discreet.engines.duckdb.large import RelationSource
-from discreet.engines.duckdb.small import HeldSource, relation_source
 from discreet.engines.files import read
 
 

@@ -18,7 +18,7 @@ from discreet.core.tables.source import Singletons, source_of
 from discreet.engines.duckdb.large import RelationSource
 from discreet.guarantees import KAnonymity
 from discreet.measure import singling_out
-from discreet.measure.tables.singling_out import SinglingOutError, refuse_keys
+from discreet.measure.tables.risk import SinglingOutError, refuse_keys
 from discreet.output.hiding import ExactHiding
 from discreet.publish import (
     Anatomy,

@@ -90,7 +90,7 @@ def test_a_type_that_rests_on_a_suppressed_row_is_named(
     case: str, suffix: str, method: str, held: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not held:
-        monkeypatch.setattr("discreet.engines.duckdb.small.HELD_ROWS", 0)
+        monkeypatch.setattr("discreet.engines.duckdb.engine.HELD_ROWS", 0)
     name, value = TELLING[case]
     release = released(written(tmp_path / f"in.{suffix}", **{name: value}), method)
     assert named(release) == [name]
@@ -133,6 +133,6 @@ def test_nothing_is_asked_where_no_row_was_suppressed(
     def refused(*given: Any) -> list[str]:
         raise AssertionError
 
-    monkeypatch.setattr("discreet.engines.duckdb.retyping.typed_by_others", refused)
+    monkeypatch.setattr("discreet.engines.duckdb.writing.typed_by_others", refused)
     release = Mondrian(KAnonymity(3)).release(Table(read(written(tmp_path / "in.csv", load=20.5)), ROLES))
     assert named(release) == []

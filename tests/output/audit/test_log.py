@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet.output.audit import log as log_module
-from discreet.output.audit.errors import LogError
+from discreet.output.audit.auditor import LogError
 from discreet.output.audit.log import Log
 
 

@@ -16,7 +16,7 @@ from tests.output.audit.hostile import HOSTILE
 from discreet.output.audit import QueryError, SumAuditor, Vault
 from discreet.output.audit.attacking import Unaudited
 from discreet.output.audit.gate.statement import Declared, read_statement
-from discreet.output.audit.plain import plain_result
+from discreet.output.audit.log import plain_result
 
 PUBLIC = {"age": "number", "dept": "text", "sex": "text", "hired": "date", "active": "truth value"}
 DECLARED = Declared(PUBLIC, ("salary", "bonus"))

@@ -13,10 +13,10 @@ from tests.oracles.tabular import consistent_tables, is_safe, least_cost
 
 from discreet import Table, person, quasi, sensitive
 from discreet.core.rng import generator
-from discreet.core.tabular.cell_table import read_cells
+from discreet.core.tables.cell_table import read_cells
 from discreet.errors import InfeasibleError, InputError, ParameterError
 from discreet.guarantees import CellProtection
-from discreet.guarantees.tabular.intervals import AttackerSystem
+from discreet.guarantees.cell_protection import AttackerSystem
 from discreet.output.tabular import CellSuppression, CellTable, ControlledRounding, Tabulation
 
 

@@ -17,8 +17,13 @@ from discreet.parties.network import keys
 from discreet.parties.network.doctor import examine
 from discreet.parties.network.keys import check_validity, make_keys
 from discreet.parties.network.running import find_key
-from discreet.parties.network.session import PartySession, differing_keys
-from discreet.parties.registry import make_protocol, protocol_class, protocol_names
+from discreet.parties.network.session import (
+    PartySession,
+    differing_keys,
+    make_protocol,
+    protocol_class,
+    protocol_names,
+)
 
 
 @pytest.fixture

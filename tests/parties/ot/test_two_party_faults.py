@@ -21,8 +21,8 @@ from discreet.parties import (
     SetIntersection,
     simulate,
 )
+from discreet.parties.network.session import make_protocol
 from discreet.parties.protocol import Protocol
-from discreet.parties.registry import make_protocol
 
 RUNS: dict[str, tuple[Protocol, Any, Any]] = {
     "chosen": (ObliviousTransfer(n=3, malicious=True), [[b"0123456789abcdef"] * 2] * 3, [0, 1, 1]),

@@ -47,7 +47,7 @@ from discreet.parties.mining import (
     VerticalStatistics,
     VerticalTree,
 )
-from discreet.parties.registry import protocol_names
+from discreet.parties.network.session import protocol_names
 from discreet.parties.simulation import attempted
 
 SECRET = 0x0123456789ABCDEF

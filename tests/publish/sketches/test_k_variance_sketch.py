@@ -19,7 +19,7 @@ from discreet.core.errors import InfeasibleError, InputError, ParameterError, Pr
 from discreet.core.tables.groups import Groups
 from discreet.datasets import quest
 from discreet.guarantees import DeltaAnonymity, KVariance, guarantee_from_dict
-from discreet.guarantees.k_variance import Gap
+from discreet.guarantees.sketches import Gap
 from discreet.publish import DeltaSketch, KVarianceSketch, SketchFamily
 from discreet.publish.sketches.k_variance_sketch import Lengths
 

@@ -33,7 +33,7 @@ from discreet.publish import Incognito
 from discreet.publish.lattice import roll_up
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.tables.incognito import join_candidates, prune_candidates, roots
-from discreet.publish.tables.suppression import kept_groups
+from discreet.publish.tables.publisher import kept_groups
 
 Node = tuple[int, ...]
 GUARANTEES = st.one_of(

@@ -115,7 +115,7 @@ def lean(flags: Any, chosen: Any) -> float:
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_tied_rows_are_apart_by_chance_and_not_by_secret_or_position(engine: str, monkeypatch: Any) -> None:
     if engine == "duckdb":
-        monkeypatch.setattr("discreet.engines.duckdb.small.HELD_ROWS", 0)
+        monkeypatch.setattr("discreet.engines.duckdb.engine.HELD_ROWS", 0)
     n = 2_000
     columns = {"q": [0, *[1] * (n - 2), 2], "s": ["a", "b"] * (n // 2), "number": list(range(n))}
     frame = pa.table(columns)

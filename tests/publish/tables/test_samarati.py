@@ -27,7 +27,7 @@ from discreet.guarantees import (
 )
 from discreet.publish import Samarati
 from discreet.publish.lattice.lattice import Lattice
-from discreet.publish.tables.suppression import kept_groups
+from discreet.publish.tables.publisher import kept_groups
 
 GUARANTEES = st.one_of(
     st.builds(KAnonymity, st.integers(2, 6)),

@@ -15,7 +15,7 @@ from discreet.guarantees import KAnonymity
 from discreet.parties import simulate
 from discreet.parties.mining import AnonymizeTogether
 from discreet.publish import Generalization, OptimalLattice
-from discreet.publish.tables.suppression import SUPPRESSIBLE, allowed_rows
+from discreet.publish.tables.publisher import SUPPRESSIBLE, allowed_rows
 
 PUBLISHERS = [method for method in methods(role="publisher") if "max_suppressed" in method.parameters()]
 

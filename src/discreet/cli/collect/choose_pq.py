@@ -76,8 +76,7 @@ def choose_pq(
         q_step=params["q_step"],
     )
     if picture is not None:
-        from discreet.report.pictures import write_picture
-        from discreet.report.pq_pictures import acceptable_points
+        from discreet.report.pictures import acceptable_points, write_picture
 
         write_picture(acceptable_points(choices), picture)
     _print_result(choices, choices.points if every else choices.good, picture, as_json=as_json, quiet=quiet)

@@ -10,7 +10,7 @@ import click
 
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import group_of, in_group
-from discreet.core.percentages import percent
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.measure import RatingsLinkage

@@ -15,7 +15,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
 from discreet.cli._command import command
-from discreet.cli._guarantees import guarantees_of
+from discreet.cli._options import guarantees_of
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -129,7 +129,7 @@ def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:
 def _refuse_without_record(data: Path) -> None:
     """Refuse a folder that looks like a release without its release.json: nothing says what it guarantees."""
     from discreet.core.errors import InputError
-    from discreet.engines.digests import RECORD
+    from discreet.engines.folders import RECORD
     from discreet.publish.recipes.recipe import private_place
 
     if not data.is_dir() or (data / RECORD).is_file():

@@ -13,7 +13,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
 from discreet.cli.measure import _ratings as ratings
-from discreet.core.percentages import percent
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.measure import AttackerRisk, Linkage, Risk

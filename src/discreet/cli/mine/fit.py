@@ -12,8 +12,8 @@ from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
 from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 from discreet.cli._spec_options import options_of, parameters_of
-from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, Method
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob

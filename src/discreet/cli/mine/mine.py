@@ -16,8 +16,8 @@ from discreet.cli._basket_reading import basket_reading, reading_of
 from discreet.cli._command import command
 from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
 from discreet.cli._spec_options import options_of
-from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, Method
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob

@@ -71,7 +71,7 @@ def init(data: Path, vault: Path | None, as_json: bool, quiet: bool, **values: A
 def show(job: VerbJob, result: Made) -> None:
     """Print where the vault is, what it answers by, and how to ask it."""
     from discreet.cli._output import print_lines
-    from discreet.output.audit.auditors import auditor_from_dict
+    from discreet.output.audit.config import auditor_from_dict
 
     figures = result.figures
     print_lines(
@@ -103,7 +103,7 @@ def ask(
     """Answer SQL over the table data, or deny it (exit code 1)."""
     from discreet.cli._output import print_json, print_lines
     from discreet.output.audit import Denied, Vault
-    from discreet.output.audit.plain import plain_result
+    from discreet.output.audit.log import plain_result
 
     with Vault.open(vault, wait=wait) as opened:
         answer = opened.ask(sql, user=user, epsilon=epsilon)
@@ -140,7 +140,7 @@ def log(
         verdict, cautions = (opened.verdict, opened.cautions) if verify else (None, ())
         left, pooled = opened.epsilon_left, opened.config.pooled
         if report is not None:
-            from discreet.engines.results import write_file
+            from discreet.engines.writing import write_file
             from discreet.report.vault import render_vault
 
             write_file(render_vault(opened), report)

@@ -16,10 +16,10 @@ from discreet.cli import _rules as rules
 from discreet.cli._baskets import basket_input, reading
 from discreet.cli._command import command, in_group
 from discreet.cli._described import with_roles
-from discreet.cli._perform import perform
+from discreet.cli._progress import perform
 from discreet.cli._spec_options import options_of, parameters_of
-from discreet.core.percentages import percent
 from discreet.core.registry import METHODS, methods
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -110,9 +110,9 @@ def _method(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _compare(job: Job, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Try every method on the same data, and print what each came to."""
-    from discreet.cli._interruption import stop_if_interrupted
     from discreet.cli._output import print_json
     from discreet.cli._progress import stages
+    from discreet.cli._startup import stop_if_interrupted
     from discreet.core.baskets.row_items import row_items
     from discreet.core.tables.table import Table
     from discreet.output.hiding import compare_methods

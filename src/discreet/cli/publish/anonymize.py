@@ -12,8 +12,8 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
 from discreet.cli._described import with_roles
-from discreet.cli._guarantees import guarantees_of
-from discreet.cli._perform import perform
+from discreet.cli._options import guarantees_of
+from discreet.cli._progress import perform
 from discreet.cli._spec_options import parameters_of
 from discreet.core.registry import METHODS
 

@@ -58,7 +58,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     """
     from discreet.cli._output import print_outcome
     from discreet.cli._progress import stages
-    from discreet.engines.digests import RECORD
+    from discreet.engines.folders import RECORD
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.kinds.hierarchies import key_from
     from discreet.publish.recipes.recipe import Recipe

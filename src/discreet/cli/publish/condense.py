@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
-from discreet.cli._perform import perform
+from discreet.cli._progress import perform
 from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.registry import METHODS
 

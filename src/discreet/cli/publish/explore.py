@@ -15,9 +15,9 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, group_of, in_group
 from discreet.cli._errors import one_line
-from discreet.cli._guarantees import guarantees_of
-from discreet.core.percentages import percent
+from discreet.cli._options import guarantees_of
 from discreet.core.registry import METHODS
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table

@@ -10,7 +10,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli._command import command
 from discreet.cli._parse_options import mistake
-from discreet.cli._perform import perform
+from discreet.cli._progress import perform
 from discreet.cli._runs import perform_verb
 from discreet.cli._spec_options import are_named
 
@@ -50,7 +50,7 @@ def run(
     """
     from dataclasses import replace
 
-    from discreet.engines.folder_kinds import require_apart
+    from discreet.engines.folders import require_apart
     from discreet.job import VerbJob, open_job
     from discreet.job.exploration import with_k
 

@@ -13,7 +13,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._basket_reading import FORMAT, reading_of
 from discreet.cli._command import command, in_group
-from discreet.cli._guarantees import guarantees_of
+from discreet.cli._options import guarantees_of
 from discreet.cli._spec_options import options_of
 from discreet.core.registry import GuaranteeSpec, methods, releasable_guarantees
 
@@ -152,7 +152,7 @@ def _print(
 
 def _refuse_misfits(data: Path, out: Path, values: dict[str, Any]) -> None:
     """Refuse options that do not fit together or to the data."""
-    from discreet.engines.folder_kinds import require_apart
+    from discreet.engines.folders import require_apart
 
     if values["k_variance"] is None:
         _refuse(values, ("gap", "partition"), "belongs to --k-variance.", "--k-variance 10")

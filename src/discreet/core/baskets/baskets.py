@@ -18,7 +18,7 @@ from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.names import codes_among, sorted_items, sorted_names, whole_or_text
 from discreet.core.boundary import public
 from discreet.core.errors import InputError
-from discreet.core.tables.spreadsheet import defused
+from discreet.core.tables.publication import defused
 from discreet.kernels.ragged import bounds, entries_of
 
 

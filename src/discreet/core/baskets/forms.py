@@ -20,9 +20,9 @@ from discreet.core.baskets.names import (
     spoken,
     whole_or_text,
 )
+from discreet.core.boundary import admitted, in_memory, refuse_lazy
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import InstanceOf, require
-from discreet.core.tables.admission import admitted, in_memory, refuse_lazy
 from discreet.core.tables.encoding import combined, type_name
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Vectors: a table's rows as points, numbers on lines and categories as codes; and points as cells again."""
+"""Vectors: a table's rows as points, to the precision of their type; and points as cells again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.precision import decimals_of, rounded
 from discreet.core.schema import Schema
 from discreet.core.tables.encoding import Codebook, ColumnType, column_type, in_stated_order, sorted_domain
 from discreet.core.tables.table import Table
@@ -224,3 +224,45 @@ def _indicators(codes: CodeArray, n_codes: int, rows: slice) -> list[FloatArray]
     if frequent.size < 2 or total <= 0:
         return []
     return [(codes == code) / np.sqrt(total) for code in frequent]
+
+
+_MOST_DECIMALS = 12
+_LARGEST_EXACT = 2.0**53
+_SAMPLE = 1_000
+
+
+def decimals_of(values: NDArray[Any]) -> int | None:
+    """Return the fewest decimals that write every number exactly; None where that takes more than twelve.
+
+    NaN and infinite numbers do not count. The type matters: 28.1 in single precision has one decimal as well.
+
+    >>> import numpy as np
+    >>> decimals_of(np.array([28.1, 30.0])), decimals_of(np.array([3.0])), decimals_of(np.array([2 / 3]))
+    (1, 0, None)
+    """
+    numbers = values[np.isfinite(values)]
+    largest = float(np.abs(numbers).max(initial=0))
+    if largest >= _LARGEST_EXACT:
+        return 0
+    # A number with more than twelve decimals is usually among the first ones; the others need not be tried then.
+    at_least = _fewest(numbers[:_SAMPLE], largest, 0)
+    return None if at_least is None else _fewest(numbers, largest, at_least)
+
+
+def _fewest(numbers: NDArray[Any], largest: float, at_least: int) -> int | None:
+    """Try one decimal after the other, on the numbers that the ones before did not write."""
+    for decimals in range(at_least, _MOST_DECIMALS + 1):
+        power = 10.0**decimals
+        if largest * power >= _LARGEST_EXACT:
+            return None
+        numbers = numbers[
+            (np.rint(numbers.astype(np.float64) * power) / power).astype(numbers.dtype) != numbers
+        ]
+        if not numbers.size:
+            return decimals
+    return None
+
+
+def rounded(values: FloatArray, decimals: int | None) -> FloatArray:
+    """Round numbers to a number of decimals; None leaves them as they are."""
+    return values if decimals is None else np.round(values, decimals)

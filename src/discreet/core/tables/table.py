@@ -29,8 +29,8 @@ from discreet.core.tables.encoding import (
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
+from discreet.core.tables.publication import defused, formula_names
 from discreet.core.tables.source import Recoding, Replacement, Source, Tuples, source_of
-from discreet.core.tables.spreadsheet import defused, formula_names
 from discreet.core.tables.units import Units, units_of
 
 if TYPE_CHECKING:

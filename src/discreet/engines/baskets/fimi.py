@@ -15,10 +15,10 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import sorted_names, spoken
 from discreet.core.errors import InputError, OutputError
+from discreet.engines.atomic import scratch_folder
 from discreet.engines.baskets.lines import count_names, write_rows
 from discreet.engines.formats import is_packed
-from discreet.engines.scratch import scratch_folder
-from discreet.engines.text.utf8 import utf8_copy
+from discreet.engines.text.dialect import utf8_copy
 from discreet.kernels import ragged
 
 _SPACES = "[ \\t\\r\\n\\v\\f]"

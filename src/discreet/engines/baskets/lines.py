@@ -16,9 +16,9 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import WHOLE, sorted_names
 from discreet.core.errors import InputError, OutputError
+from discreet.engines.atomic import scratch_folder
 from discreet.engines.formats import separator, write_bytes
-from discreet.engines.scratch import scratch_folder
-from discreet.engines.text.utf8 import utf8_copy
+from discreet.engines.text.dialect import utf8_copy
 from discreet.kernels import ragged
 
 

@@ -14,12 +14,11 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.forms import with_numbers
 from discreet.core.baskets.names import spoken
 from discreet.core.errors import InputError, OutputError
+from discreet.engines.atomic import scratch_folder
 from discreet.engines.baskets.lines import count_names
 from discreet.engines.files import read
 from discreet.engines.formats import ending, format_named, separator, write_bytes
-from discreet.engines.scratch import scratch_folder
-from discreet.engines.text.dialect import EDGES, sniff
-from discreet.engines.text.utf8 import utf8_copy
+from discreet.engines.text.dialect import EDGES, sniff, utf8_copy
 from discreet.engines.writing import write_frame
 
 _PARQUET = format_named("parquet").endings

@@ -11,8 +11,7 @@ import pyarrow as pa
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.tables.encoding import unpublishable
 from discreet.core.tables.publication import publishable
-from discreet.engines.duckdb.connection import quoted_name, quoted_text
-from discreet.engines.duckdb.queries import is_ours, ours, query
+from discreet.engines.duckdb.connection import is_ours, ours, query, quoted_name, quoted_text
 
 if TYPE_CHECKING:
     import duckdb

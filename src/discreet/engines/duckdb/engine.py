@@ -1,12 +1,14 @@
-"""The embedded engine: DuckDB behind the verbs that every engine has."""
+"""The embedded engine: DuckDB behind the verbs that every engine has; small relations are fetched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,11 +18,70 @@ from discreet.core.arrays import IntArray
 from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.tables.encoding import combined
 from discreet.core.tables.source import Source
-from discreet.engines.duckdb import retyping, spreadsheet, writing
-from discreet.engines.duckdb.admission import is_unpublishable
-from discreet.engines.duckdb.connection import connect, origin_of, quoted_name
-from discreet.engines.duckdb.queries import fetch_batches, in_secret_order, schema_of
-from discreet.engines.duckdb.small import relation_source
+from discreet.engines.duckdb import large, writing
+from discreet.engines.duckdb.admission import Normalized, as_relation, is_unpublishable, normalize
+from discreet.engines.duckdb.connection import (
+    connect,
+    fetch_batches,
+    in_secret_order,
+    origin_of,
+    quoted_name,
+    schema_of,
+)
+from discreet.engines.duckdb.large import RelationSource
+from discreet.engines.frames import FrameSource, refuse_repeated_names
+
+HELD_ROWS = 1_000_000
+"""A relation of up to this many rows is fetched; a larger one stays in the engine."""
+_HELD_BYTES = 256 << 20
+_ESTIMATE = re.compile(r"~([\d,]+) rows?")
+
+
+class HeldSource(FrameSource):
+    """Rows of a small relation, in memory."""
+
+    def __init__(self, native: duckdb.DuckDBPyRelation, normalized_rows: Normalized, rows: pa.Table) -> None:
+        refuse_repeated_names(rows)
+        super().__init__(native, nw.from_native(rows), lazy=False)
+        self.rows = rows
+        self._normalized = normalized_rows
+
+    def framed(
+        self, rows: pa.Table, *, original_dtypes: Collection[str] | None = None
+    ) -> duckdb.DuckDBPyRelation:
+        """Return rows made elsewhere as a relation of the same connection."""
+        return as_relation(
+            self.native, self._normalized, rows, self.names if original_dtypes is None else original_dtypes
+        )
+
+
+def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
+    """Take a relation into memory if it is small, and leave it in the engine otherwise."""
+    rows = normalize(native)
+    fetched = _fetched(rows.relation) if _is_small(native) else None
+    if fetched is None:
+        return RelationSource(native, rows)
+    return HeldSource(native, rows, fetched.rename_columns(list(rows.names)))
+
+
+def _is_small(native: duckdb.DuckDBPyRelation) -> bool:
+    """Return whether the engine expects few rows; where it does not say, it may be many."""
+    estimate = _ESTIMATE.search(native.explain())
+    return estimate is not None and int(estimate[1].replace(",", "")) <= HELD_ROWS
+
+
+def _fetched(native: duckdb.DuckDBPyRelation) -> pa.Table | None:
+    """Fetch the rows, unless they turn out to be many."""
+    parts: list[pa.RecordBatch] = []
+    n_rows = n_bytes = 0
+    for batch in fetch_batches(native):
+        parts.append(batch)
+        n_rows += batch.num_rows
+        n_bytes += batch.nbytes
+        if n_rows > HELD_ROWS or n_bytes > _HELD_BYTES:
+            return None
+    return pa.Table.from_batches(parts, parts[0].schema if parts else schema_of(native))
+
 
 _EXACT_ROWS = 1_000_000
 _CELLS_AT_ONCE = 4_000_000
@@ -138,11 +199,11 @@ class DuckDb(Engine):
 
     def formula_cells(self, frame: Relation) -> int:
         """Count the cells and column names that a spreadsheet would run."""
-        return spreadsheet.count_formulas(frame)
+        return large.count_formulas(frame)
 
     def defused(self, frame: Relation) -> Relation:
         """Return the relation with an apostrophe before every text that a spreadsheet would run."""
-        return spreadsheet.defused_relation(frame)
+        return large.defused_relation(frame)
 
     def layout(self, frame: Relation) -> TextLayout | None:
         """Return how the text file was laid out that a relation comes from."""
@@ -154,7 +215,7 @@ class DuckDb(Engine):
 
     def typed(self, frame: Relation, types: Mapping[str, pa.DataType], *, decimal: str = ".") -> Relation:
         """Return some columns, those of text cast to the types they had."""
-        return retyping.cast_to_types(frame, types, decimal=decimal)
+        return writing.cast_to_types(frame, types, decimal=decimal)
 
     def types_were_found(self, frame: Relation) -> bool:
         """Whether the types of columns were found in the values of a file."""
@@ -163,7 +224,7 @@ class DuckDb(Engine):
     def typed_by_others(self, original: Relation, remaining: Any, names: Sequence[str]) -> list[str]:
         """Name the columns whose type, found in all rows of a file, would be another by the kept rows alone."""
         inference = origin_of(original).inference
-        return [] if inference is None else retyping.typed_by_others(inference, original, remaining, names)
+        return [] if inference is None else writing.typed_by_others(inference, original, remaining, names)
 
 
 ENGINE = DuckDb()

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from discreet.core.errors import InputError
+from discreet.engines.atomic import scratch_folder
 from discreet.engines.duckdb import delimited, json_lines
 from discreet.engines.duckdb.connection import (
     Conventions,
@@ -17,16 +18,14 @@ from discreet.engines.duckdb.connection import (
     Origin,
     connect,
     keep_origin,
+    ours,
     quoted_file,
     quoted_name,
 )
-from discreet.engines.duckdb.queries import ours
 from discreet.engines.formats import TABS, ReadOptions, format_of
-from discreet.engines.scratch import scratch_folder
 from discreet.engines.sheets import read_sheet
 from discreet.engines.statistics import read_statistics
-from discreet.engines.text.dialect import check_names, sniff
-from discreet.engines.text.utf8 import utf8_copy
+from discreet.engines.text.dialect import check_names, sniff, utf8_copy
 
 
 def read_file(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelation:

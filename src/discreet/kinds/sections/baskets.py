@@ -6,13 +6,11 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.grouped import GroupedBaskets
-from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.kinds import charts
 from discreet.kinds.baskets import PublicBasketFigures
-from discreet.kinds.blocks import Block, Code, Section, TableBlock, Tiles
-from discreet.kinds.formatting import counted, number
+from discreet.kinds.blocks import Block, Code, Section, TableBlock, Tiles, class_size_bins, class_size_labels
 from discreet.kinds.sections import basket_risk
+from discreet.kinds.wording import counted, number, percent
 
 _MOST_ITEMS = 50
 _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -70,8 +68,8 @@ def basket_summary(release: Release, *, internal: bool) -> Tiles:
 
 def groups(data: GroupedBaskets) -> Section:
     """Return how large the groups are, and their privacy degrees."""
-    starts = charts.class_size_bins(int(data.sizes.min()), int(data.sizes.max()))
-    labels = charts.class_size_labels(starts)
+    starts = class_size_bins(int(data.sizes.min()), int(data.sizes.max()))
+    labels = class_size_labels(starts)
     bins = np.searchsorted(starts, data.sizes, side="right") - 1
     n_groups = np.bincount(bins, minlength=starts.size)
     baskets = np.bincount(bins, weights=data.sizes, minlength=starts.size)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.kinds import charts
-from discreet.kinds.blocks import Figure, Grid, Legend, Section, TableBlock
+from discreet.kinds.blocks import (
+    Distribution,
+    Figure,
+    Grid,
+    Legend,
+    Section,
+    SensitiveShares,
+    TableBlock,
+    share_figure,
+    share_rows,
+)
 from discreet.kinds.distributions import Bars, compared_bars, first_rows, released_shares, sensitive_bars
 from discreet.kinds.sections.risk import BEFORE_AND_AFTER, min_people
+from discreet.kinds.wording import percent
 
 _EXAMPLES = 3
 _WIDE = 9
@@ -34,7 +43,7 @@ def released_section(release: Release) -> Section:
     """Return the distribution of each released quasi-identifier."""
     least = min_people(release)
     figures = [
-        charts.share_figure(name, ("Released value", "Share of rows"), *released_shares(release, name, least))
+        share_figure(name, ("Released value", "Share of rows"), *released_shares(release, name, least))
         for name in release.schema.quasi
     ]
     text = (
@@ -61,10 +70,8 @@ def _compared(bars: Bars | None, name: str) -> Figure:
     return Figure(
         name,
         f"The two distributions overlap by {percent(bars.overlap)}.{_omitted(bars)}",
-        chart=charts.Distribution(bars),
-        table=TableBlock(
-            ("Value", "Before", "After"), charts.share_rows(bars.labels, bars.before, bars.after)
-        ),
+        chart=Distribution(bars),
+        table=TableBlock(("Value", "Before", "After"), share_rows(bars.labels, bars.before, bars.after)),
     )
 
 
@@ -82,9 +89,9 @@ def sensitive_columns(release: Release) -> Section | None:
         if bars is None:
             figures.append(_compared(None, name))
             continue
-        rows = charts.share_rows(bars.labels, bars.before, bars.after)
+        rows = share_rows(bars.labels, bars.before, bars.after)
         table = TableBlock(("Value", "In the release", "Highest in a class"), rows)
-        figures.append(Figure(name, _omitted(bars).strip(), chart=charts.SensitiveShares(bars), table=table))
+        figures.append(Figure(name, _omitted(bars).strip(), chart=SensitiveShares(bars), table=table))
     return Section(
         "sensitive",
         "Sensitive values",

@@ -11,14 +11,13 @@ from typing import Any
 
 from discreet import __version__
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.verdict import Verdict
 from discreet.kinds.blocks import Block, Section, TableBlock, Tiles
-from discreet.kinds.formatting import number
 from discreet.kinds.hidden_rules import RuleCounts
-from discreet.kinds.sections.guarantee import guarantee as verdict_of
 from discreet.kinds.sections.provenance import value_text
+from discreet.kinds.sections.risk import guarantee as verdict_of
+from discreet.kinds.wording import number, percent
 from discreet.output.hiding import HidingQuality
 
 _TO_OTHERS = "whoever does not know them cannot recompute it, and has the owner's word."

@@ -16,7 +16,7 @@ from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.lattice.measures import MEASURES, Dropped, NodeMeasure
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import score_all
-from discreet.publish.tables.suppression import allowed_rows
+from discreet.publish.tables.publisher import allowed_rows
 
 BREAKS, KEEPS, BORDER, CHOSEN = range(4)
 _MOST = {BREAKS: 150, KEEPS: 1_500, BORDER: 1_000}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.kinds import charts
-from discreet.kinds.blocks import Block, Section, TableBlock, Tiles
-from discreet.kinds.formatting import number
+from discreet.kinds.blocks import Block, Section, TableBlock, Tiles, share_figure
 from discreet.kinds.sections import distributions
 from discreet.kinds.sections.risk import MIN_PEOPLE
+from discreet.kinds.wording import number, percent
 from discreet.measure import Closeness, Copies, Fidelity
 
 _STEPS = {
@@ -83,7 +81,7 @@ def _similarity(similarity: Fidelity) -> Section:
         "cost",
         "Change of distributions",
         "How far the distribution of each column moved: 0% is unchanged, 100% has nothing in common.",
-        [charts.share_figure("Distance by column", ("Column", "Distance"), columns, shares)],
+        [share_figure("Distance by column", ("Column", "Distance"), columns, shares)],
     )
 
 

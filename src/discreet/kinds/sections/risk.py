@@ -1,12 +1,28 @@
-"""Re-identification risk of tables: what is left of it, and in the internal report what it was before."""
+"""The guarantee with its cautions, and the re-identification risk of tables before and after."""
 
 from __future__ import annotations
 
-from discreet.core.percentages import percent
+from discreet.core import verdict as judged
+from discreet.core.guarantee import Guarantee
 from discreet.core.release import Release, is_counted_privately
-from discreet.kinds import charts
-from discreet.kinds.blocks import Block, Cards, Figure, Legend, Section, TableBlock, Tiles
-from discreet.kinds.formatting import number
+from discreet.kinds.blocks import (
+    Block,
+    Bullets,
+    Cards,
+    ClassSizeBars,
+    Figure,
+    Legend,
+    Section,
+    TableBlock,
+    Tiles,
+    VerdictBlock,
+    class_size_bins,
+    class_size_labels,
+    share_figure,
+    share_rows,
+    shares_by_class_size,
+)
+from discreet.kinds.wording import counted, number, percent, required
 from discreet.measure import Loss, Risk
 
 MIN_PEOPLE = 10
@@ -60,18 +76,18 @@ def risk_change(release: Release, before: Risk, after: Risk) -> Section:
 
 
 def _class_sizes(release: Release, largest: int, unit: str) -> Figure:
-    starts = charts.class_size_bins(required_size(release), largest)
-    labels = charts.class_size_labels(starts)
+    starts = class_size_bins(required_size(release), largest)
+    labels = class_size_labels(starts)
     shares = [
-        charts.shares_by_class_size(groups.sizes, starts)
+        shares_by_class_size(groups.sizes, starts)
         for groups in (release.original.counted, release.judged_table.counted)
     ]
     return Figure(
         f"{unit.capitalize()} by the size of their class",
         f"An equivalence class is a set of {unit} that share all quasi-identifiers.",
-        chart=charts.ClassSizeBars(labels, shares[0], shares[1], unit),
+        chart=ClassSizeBars(labels, shares[0], shares[1], unit),
         table=TableBlock(
-            (f"{unit.capitalize()} in the class", "Before", "After"), charts.share_rows(labels, *shares)
+            (f"{unit.capitalize()} in the class", "Before", "After"), share_rows(labels, *shares)
         ),
     )
 
@@ -91,8 +107,8 @@ def released_risk(release: Release, after: Risk) -> list[Block]:
 
 
 def _risk_left(release: Release, after: Risk) -> Section:
-    starts = charts.class_size_bins(required_size(release), after.largest_class)
-    shares = charts.shares_by_class_size(release.groups().sizes, starts)
+    starts = class_size_bins(required_size(release), after.largest_class)
+    shares = shares_by_class_size(release.groups().sizes, starts)
     rows = [
         ("Highest risk", percent(after.prosecutor.highest)),
         ("Mean risk", percent(after.prosecutor.mean)),
@@ -108,12 +124,85 @@ def _risk_left(release: Release, after: Risk) -> Section:
         "quasi-identifiers?",
         [
             TableBlock(("Measure", "Value"), rows, "Re-identification risk"),
-            charts.share_figure(
+            share_figure(
                 "Rows by the size of their class",
                 ("Rows in the class", "Share of rows"),
-                charts.class_size_labels(starts),
+                class_size_labels(starts),
                 shares,
                 text="An equivalence class is a set of rows that share all quasi-identifiers.",
             ),
         ],
     )
+
+
+_BASES = {
+    judged.Basis.VERIFIED: "Recomputed from the released data alone.",
+    judged.Basis.CONSTRUCTION: "By construction: from evidence recorded while the release was made, which is not "
+    "published. Whoever has the released files alone cannot recompute it: to them it is a claim.",
+    judged.Basis.ASSUMED: "Assumed: it rests on what nobody can check, such as trust in the parties, or what an "
+    "attacker leaves undone.",
+    judged.Basis.CLAIMED: "The owner's word: it was recomputed by what is not published.",
+}
+
+
+def guarantee(
+    stated: Guarantee, verdict: judged.Verdict, *, checked: str | None = None, described: str | None = None
+) -> VerdictBlock:
+    """Return the guarantee and its verdict.
+
+    ``checked`` says what was checked, where it is not rows in classes, ``described`` what is promised, where it is not
+    all that the guarantee says of itself.
+    """
+    parts = [(_look(part), _measures(part)) for part in verdict.parts or (verdict,)]
+    checked = checked or (
+        f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')} were checked."
+    )
+    return VerdictBlock(
+        verdict.word,
+        _look(verdict),
+        described or stated.describe(),
+        parts,
+        f"{_BASES[verdict.basis]} {checked}",
+    )
+
+
+def verdict_alone(verdict: judged.Verdict) -> VerdictBlock:
+    """Return a verdict by itself, where nothing more is known of the guarantee than its name."""
+    parts = [(_look(part), _measures(part)) for part in verdict.parts or (verdict,)]
+    counts = f"{counted(verdict.n_rows, 'row')} in {counted(verdict.n_groups, 'class', 'classes')}"
+    return VerdictBlock(
+        verdict.word,
+        _look(verdict),
+        verdict.guarantee,
+        parts,
+        f"{_BASES[verdict.basis]} {counts} were checked.",
+    )
+
+
+def _look(verdict: judged.Verdict) -> str:
+    return verdict.word.replace(" ", "-")
+
+
+def headline(verdict: judged.Verdict) -> str:
+    """Return what became of the guarantee, to stand after a name in the title of a page."""
+    return (
+        f"the guarantee {'holds' if verdict.word == judged.Basis.CONSTRUCTION.value else 'is'} {verdict.word}"
+    )
+
+
+def _measures(part: judged.Verdict) -> list[tuple[str, str, str]]:
+    if part.ok and part.basis is not judged.Basis.VERIFIED:
+        return [("Guarantee", part.guarantee, "code"), ("Verdict", part.word, "mark")]
+    fail = f": {counted(part.failing_groups, 'class', 'classes')}, {counted(part.failing_rows, 'row')} fail"
+    return [
+        ("Guarantee", part.guarantee, "code"),
+        (f"Worst {part.measure}", number(part.worst), "figure"),
+        ("Required", required(part.relation, part.bound), "figure"),
+        ("Verdict", part.word if part.ok else part.word + fail, "mark"),
+    ]
+
+
+def cautions(release: Release, *, internal: bool) -> Section | None:
+    """Return the cautions; those that compare with the original only in the internal report."""
+    texts = [caution.text for caution in release.cautions if internal or caution.public]
+    return Section("cautions", "Before you hand it on", "", [Bullets(texts)]) if texts else None

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.core.percentages import percent
 from discreet.core.records.sketches import Sketches
 from discreet.core.release import Release
-from discreet.kinds.blocks import Section, TableBlock, Tiles
-from discreet.kinds.charts import share_figure
-from discreet.kinds.formatting import number
+from discreet.kinds.blocks import Section, TableBlock, Tiles, share_figure
 from discreet.kinds.sketches import PublicSketchFigures
+from discreet.kinds.wording import number, percent
 
 _BINS = 10
 

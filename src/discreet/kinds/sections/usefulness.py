@@ -1,4 +1,4 @@
-"""Usefulness: what can be predicted from the released rows, and how pairs of columns are associated in them."""
+"""Cost and usefulness: loss by column, other nodes of the lattice, and what the released rows predict."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import FloatArray
-from discreet.core.percentages import percent
 from discreet.core.release import Release
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
-from discreet.kinds.blocks import Block, Section, Subsection, TableBlock
-from discreet.measure import Prediction
+from discreet.kinds.blocks import Block, Figure, LatticeNodes, Section, Subsection, TableBlock, share_figure
+from discreet.kinds.sections.nodes import BORDER, CHOSEN, Nodes, nodes_of
+from discreet.kinds.wording import counted, number, percent
+from discreet.measure import Loss, Prediction
 
 _Places = NDArray[np.uint16]
 _MOST_LABELS = 3
@@ -146,3 +147,91 @@ def _crossed(table: Table, pair: _Pair, fewest: int) -> TableBlock:
     counts = _counts(table, rows, columns)
     cells = [(name, *(f"{int(n):,}" for n in line)) for name, line in zip(row_names, counts, strict=True)]
     return TableBlock((pair.row, *column_names), cells, f"{pair.row} and {pair.column}", numbers=True)
+
+
+_LISTED = 15
+
+
+def cost(loss: Loss) -> Section:
+    """Return the loss by column and in total."""
+    columns = sorted(loss.columns, key=lambda name: -loss.columns[name])
+    measures = [
+        ("Generalized loss, mean of the columns", percent(loss.total)),
+        ("Non-uniform entropy lost", percent(loss.entropy.total_normalized)),
+        ("Discernibility", number(loss.discernibility)),
+        ("Average class size", number(loss.average_class_size)),
+        ("Rows suppressed", f"{loss.suppressed:,}"),
+    ]
+    if loss.precision is not None:
+        measures.insert(2, ("Generalization levels used, of all", percent(loss.precision)))
+    return Section(
+        "cost",
+        "Loss of detail",
+        "How much detail each quasi-identifier lost: 0% is exact values, 100% is no information.",
+        [
+            share_figure(
+                "Loss by column",
+                ("Column", "Loss"),
+                columns,
+                [loss.columns[name] for name in columns],
+            ),
+            TableBlock(("Measure", "Value"), measures, "Total loss"),
+        ],
+    )
+
+
+def lattice(release: Release) -> Section | None:
+    """Return the nodes of the lattice by cost and risk, with the border and the chosen node."""
+    nodes = nodes_of(release)
+    if nodes is None:
+        return None
+    measure = nodes.measure.replace("_", " ").capitalize()
+    return Section(
+        "lattice",
+        "Other generalizations",
+        _described(nodes),
+        [
+            Figure(
+                f"{measure} by mean risk",
+                "Hover over a node for its levels; click a legend entry to see only that kind; drag to move, scroll "
+                "with Shift to zoom, double-click to reset.",
+                chart=LatticeNodes(nodes, measure),
+                table=TableBlock(("Levels", measure, "Mean risk", "Suppressed"), _rows(nodes)),
+            )
+        ],
+    )
+
+
+def _described(nodes: Nodes) -> str:
+    evaluated = (
+        f"All {counted(nodes.n_nodes, 'node')} of the lattice were evaluated"
+        if nodes.n_seen >= nodes.n_nodes
+        else f"{counted(nodes.n_seen, 'node')} of {nodes.n_nodes:,} were evaluated, enough to find the best"
+    )
+    n_points = nodes.kind.size
+    sampled = f" An even sample of {n_points:,} is shown." if n_points < nodes.n_seen else ""
+    return (
+        f"A node generalizes every column to one level of its hierarchy. {evaluated}; {nodes.n_keeping:,} keep the "
+        f"guarantee, {nodes.n_border:,} of them minimal: one level less in any column breaks it.{sampled} Risk falls "
+        "to the left, cost falls downward. Nodes that break the guarantee are shown as if no row were suppressed."
+    )
+
+
+def _rows(nodes: Nodes) -> list[tuple[str, str, str, str]]:
+    """Return the chosen node, and the minimal nodes of least cost."""
+    border = np.flatnonzero(nodes.kind == BORDER)[:_LISTED]
+    order = [*np.flatnonzero(nodes.kind == CHOSEN), *border]
+    return [
+        (
+            ("Chosen: " if nodes.kind[at] == CHOSEN else "") + _levels(nodes, at),
+            number(round(float(nodes.cost[at]), 4)),
+            percent(float(nodes.risk[at])),
+            percent(float(nodes.left_out[at])),
+        )
+        for at in order
+    ]
+
+
+def _levels(nodes: Nodes, at: int) -> str:
+    pairs = zip(nodes.names, nodes.levels[at], nodes.heights, strict=True)
+    return ", ".join(f"{name} {level}/{height}" for name, level, height in pairs)

@@ -15,7 +15,7 @@ from discreet.core.errors import SchemaError
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Schema
-from discreet.core.tables.spreadsheet import defused
+from discreet.core.tables.publication import defused
 from discreet.core.tables.table import Table
 
 

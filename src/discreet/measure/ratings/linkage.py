@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
-from discreet.core.boundary import public
+from discreet.core.boundary import in_memory, public
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import EachOf, FloatIn, InstanceOf, IntIn, require
 from discreet.core.rng import RandomState, generator
-from discreet.core.tables.admission import in_memory
 from discreet.core.tables.encoding import cleaned
 from discreet.kernels.ragged import bounds
 

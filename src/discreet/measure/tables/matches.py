@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
+from discreet.core.boundary import in_memory
 from discreet.core.errors import SchemaError
 from discreet.core.schema import Column, Role, other, quasi
-from discreet.core.tables.admission import in_memory
 from discreet.core.tables.encoding import Codebook, cleaned
 from discreet.core.tables.label_coverage import described_values
 from discreet.core.tables.labels import texts

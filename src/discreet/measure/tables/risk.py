@@ -1,7 +1,8 @@
-"""Risk: how likely the people behind a table's records are to be found again, by three kinds of attacker."""
+"""Risk: how likely people are to be found again, by three kinds of attacker, and which columns single them out."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -11,7 +12,9 @@ from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
+from discreet.core.schema import Role
 from discreet.core.tables.groups import Groups
+from discreet.core.tables.source import Singletons, Source
 from discreet.core.tables.table import Table
 
 
@@ -159,3 +162,151 @@ def _attacker(of_class: FloatArray, sizes: IntArray, threshold: float) -> Attack
     n_rows = int(sizes.sum())
     above = int(sizes[of_class > threshold].sum())
     return AttackerRisk(float(of_class.max()), float(of_class @ sizes) / n_rows, above, above / n_rows)
+
+
+MOST_SINGLED_OUT = 0.1
+"""The share of rows with values of their own above which columns are not published as they are by default."""
+NEARLY_ALL = 0.9
+"""The share of whole numbers that occur once above which a column of them is taken for a key."""
+_FEWEST_KEYS = 100
+_FEW_SHOWN = 6
+_WAYS_OUT = (
+    "Generalize it as a quasi-identifier, drop it as an identifier, or allow it all the same (allow_unique)."
+)
+
+
+class SinglingOutError(SchemaError):
+    """Columns that single out too many rows; ``columns`` names those that would have to change."""
+
+    def __init__(self, message: str, columns: Sequence[str]) -> None:
+        self.columns = tuple(columns)
+        super().__init__(message, fix={"allow_unique": ",".join(self.columns)} if columns else None)
+
+
+@public
+@dataclass(frozen=True)
+class SinglingOut:
+    """How many rows have values of their own in columns that are published as they are.
+
+    Attributes
+    ----------
+    columns
+        For each column the number of rows with a value that no other row has, and of rows that have any.
+    together
+        The same for all of the columns together.
+    """
+
+    columns: Mapping[str, Singletons]
+    together: Singletons
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers of rows as plain data for JSON."""
+        return {
+            "columns": {name: singletons.n_singletons for name, singletons in self.columns.items()},
+            "together": self.together.n_singletons,
+        }
+
+
+@public
+def singling_out(data: Table | Release) -> SinglingOut:
+    """Count the rows that columns of the role other single out, each of them and all together.
+
+    Null is no value: a row without any is not singled out. Pseudonyms are not counted: each is meant to be unique.
+
+    >>> import pyarrow as pa
+    >>> from discreet import Table, other, quasi
+    >>> table = Table(pa.table({"age": [20, 20, 30], "ward": ["a", "a", "b"], "bed": [1, 2, 2]}),
+    ...     {"age": quasi(), "ward": other(), "bed": other()})
+    >>> singling_out(table).to_dict()
+    {'columns': {'ward': 1, 'bed': 1}, 'together': 3}
+    """
+    table = data.table if isinstance(data, Release) else data
+    names = published_as_is(data)
+    columns = {name: table.source.singletons([name]) for name in names}
+    if len(names) < 2:
+        return SinglingOut(columns, columns[names[0]] if names else Singletons(0, 0, 0))
+    return SinglingOut(columns, table.source.singletons(names))
+
+
+def published_as_is(data: Table | Release) -> list[str]:
+    """Return the columns of the role other, without pseudonyms and the number of a group."""
+    if isinstance(data, Table):
+        return list(data.schema.named(Role.OTHER))
+    replaced = set() if data.kind != "grouped-table" else {data.data.group}
+    for entry in data.recipe.get("columns", []):
+        if isinstance(entry, Mapping) and entry.get("pseudonym"):
+            replaced.add(entry.get("name"))
+    return [name for name in data.schema.named(Role.OTHER) if name not in replaced]
+
+
+def is_many(singletons: Singletons) -> bool:
+    """Return whether more rows are singled out than may be by default."""
+    return singletons.n_singletons > MOST_SINGLED_OUT * singletons.n_rows
+
+
+def refuse_singling_out(data: Table | Release) -> None:
+    """Raise a SinglingOutError where columns published as they are, alone or together, single out too many rows.
+
+    Columns with ``allow_unique`` are not looked at. Where a column says whose row it is, rows are singled out by values
+    that one person alone has. The error names columns and numbers of rows, and no value.
+    """
+    table = data.table if isinstance(data, Release) else data
+    unit = table.schema.person
+    names = [name for name in published_as_is(data) if not data.schema[name].allow_unique]
+    for name in names:
+        refuse_singletons(name, table.source.singletons([name], unit))
+    if len(names) < 2:
+        return
+    singletons = table.source.singletons(names, unit)
+    if is_many(singletons):
+        changed = _most_identifying(table.source, names, unit)
+        raise SinglingOutError(
+            f"Columns {_listed(names)} would be published as they are, and {singletons.n_singletons:,} of "
+            f"{singletons.n_rows:,} rows have a combination of their own in them: whoever knows it finds the "
+            f"person. Without {_listed(changed)} few have. {_WAYS_OUT.replace('it ', 'them ')}",
+            changed,
+        )
+
+
+def refuse_singletons(name: str, singletons: Singletons) -> None:
+    """Raise a SinglingOutError where too many rows have a value of their own in a column."""
+    if is_many(singletons):
+        raise SinglingOutError(
+            f"Column '{name}' would be published as it is, and {singletons.n_singletons:,} of "
+            f"{singletons.n_rows:,} rows have a value of their own in it: whoever knows it finds the person. "
+            f"{_WAYS_OUT}",
+            [name],
+        )
+
+
+def refuse_keys(names: Sequence[str], values: FloatArray, allowed: Collection[str]) -> None:
+    """Raise a SinglingOutError for a column of whole numbers that nearly every row has for itself, such as a key.
+
+    Numbers that were measured are often unique as well, but seldom whole and all different; the rows are few where
+    they are, so that fewer than a hundred prove nothing.
+    """
+    for number, name in enumerate(names):
+        numbers = values[:, number][np.isfinite(values[:, number])]
+        if name in allowed or numbers.size < _FEWEST_KEYS or (numbers != np.rint(numbers)).any():
+            continue
+        n_singletons = int((np.unique(numbers, return_counts=True)[1] == 1).sum())
+        if n_singletons > NEARLY_ALL * numbers.size:
+            raise SinglingOutError(
+                f"Column '{name}' holds whole numbers, and {n_singletons:,} of {numbers.size:,} rows have one of their "
+                "own: it looks like a key. Leave it out, or allow it all the same (allow_unique).",
+                [name],
+            )
+
+
+def _most_identifying(source: Source, names: Sequence[str], unit: str | None) -> list[str]:
+    """Return columns, those with the most values first, without which the others single out few enough rows."""
+    order = sorted(names, key=lambda name: -source.singletons([name]).n_distinct)
+    for n_dropped in range(1, len(order)):
+        if not is_many(source.singletons(order[n_dropped:], unit)):
+            return order[:n_dropped]
+    return order
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(f"'{name}'" for name in names[:_FEW_SHOWN])
+    return listed if len(names) <= _FEW_SHOWN else f"{listed} and {len(names) - _FEW_SHOWN} more"

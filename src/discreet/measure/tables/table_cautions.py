@@ -20,7 +20,7 @@ from discreet.core.tables.encoding import Codebook, value_codes
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
-from discreet.measure.tables.singling_out import SinglingOut, is_many
+from discreet.measure.tables.risk import SinglingOut, is_many
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""

@@ -13,8 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.params import Constraints, IntIn, check_parameters, require
 from discreet.core.records.sketches import Sketches
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
-from discreet.mine.sketches.input import sketches_of
-from discreet.mine.sketches.neighbors import nearest_of
+from discreet.mine.sketches.neighbors import nearest_of, sketches_of
 
 
 @public

@@ -1,4 +1,4 @@
-"""Nearest-neighbor classification straight on sketches of unequal length (Aggarwal & Yu, SDM 2007)."""
+"""Classification by the nearest sketches of unequal length (Aggarwal & Yu, SDM 2007), and how they are passed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
+from discreet.core.errors import InputError
 from discreet.core.params import Constraints, FloatIn, IntIn, OneOf, check_parameters, require
 from discreet.core.records.sketches import Sketches
+from discreet.core.records.sparse_rows import LARGEST
+from discreet.core.release import Release
+from discreet.core.validation import matrix_of
 from discreet.mine.noisy.input import classes_of
-from discreet.mine.sketches.input import sketches_of
 
 _KINDS = {"distance": "squared distance", "cosine": "cosine", "dot": "dot"}
 _MOST_MEANT = 1024
@@ -163,3 +166,26 @@ def nearest_of(
     return nearest_by_distance(
         queries.values, queries.indptr, others.values, others.indptr, kind, most, **shrunk
     )
+
+
+def sketches_of(estimator: Any, X: Any, *, reset: bool) -> Sketches:
+    """Take sketches, or make them of an array's rows; what is fitted is remembered or compared."""
+    if isinstance(X, Release):
+        raise InputError("A release is more than its sketches; learn from release.data.")
+    if not isinstance(X, Sketches):
+        sketches = Sketches.from_dense(matrix_of(estimator, X, reset=reset))
+    else:
+        sketches = X
+        if reset:
+            if not len(sketches) or sketches.suppressed.all():
+                raise InputError("There is no sketch to learn from.")
+            estimator.n_features_in_ = sketches.longest
+    if np.abs(sketches.values, dtype=np.float64).max(initial=0) > LARGEST:
+        raise InputError(
+            "Some components are so large that their squares overflow; scale the sketches first."
+        )
+    if reset:
+        estimator.family_ = sketches.family
+    elif sketches.family != estimator.family_:
+        raise InputError("The sketches were made with another key than those learned from.")
+    return sketches

@@ -15,8 +15,7 @@ from discreet.core.params import unknown
 from discreet.core.rng import RandomState, generator
 from discreet.measure.queries.attacks import ATTACKS
 from discreet.measure.queries.target import QueryAttack, QueryTarget
-from discreet.output.audit.auditor import AnswerPlan, Audit, Auditor, Denied, Question
-from discreet.output.audit.errors import QueryError
+from discreet.output.audit.auditor import AnswerPlan, Audit, Auditor, Denied, QueryError, Question
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 from discreet.output.audit.row_space import RowSpace
 from discreet.output.audit.vault import Vault

@@ -1,4 +1,4 @@
-"""The interface of auditors: questions about one column, decisions and answers."""
+"""The interface of auditors: questions about one column, decisions, answers, and what ends an audit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,27 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import ParameterError
+from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.guarantees import NoValueDisclosed
 from discreet.guarantees.constructed import ConstructedGuarantee
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
+
+
+class QueryError(DiscreetError, ValueError):
+    """A statement that the vault does not take; which ones depends on the declared columns alone, not on the data."""
+
+
+class LogError(InputError):
+    """A log that is damaged, incomplete or does not belong to its vault; nothing is answered."""
+
+
+class VaultInUseError(DiscreetError):
+    """A vault that another process has open."""
+
+
+class DataChangedError(InputError):
+    """A data file that is not the one the vault was made for."""
+
 
 WOULD_DISCLOSE = "the answer, together with earlier ones, could disclose a value"
 SMALL_SET = "the query set is smaller than the vault allows"

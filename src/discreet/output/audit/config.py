@@ -1,20 +1,20 @@
-"""The configuration of a vault: its columns and its auditor, in a file beside the log."""
+"""The configuration of a vault: its columns and its auditor, in a file beside the log, and read from there."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.params import OneOf, require
+from discreet.core.params import OneOf, require, unknown
+from discreet.core.registry import AUDITORS
 from discreet.output.audit.auditor import Auditor
-from discreet.output.audit.auditors import auditor_from_dict
 from discreet.output.audit.bounds import decimal
 from discreet.output.audit.gate.columns import Nulls
 
@@ -108,3 +108,16 @@ class Config:
     def digest(self) -> str:
         """The digest by which the log recognizes the configuration it was begun with."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+
+def auditor_from_dict(record: Mapping[str, Any]) -> Auditor:
+    """Return the auditor that ``to_dict`` wrote.
+
+    >>> auditor_from_dict({"auditor": "sum", "group": 3, "low": 0})
+    SumAuditor(group=3, minimum_set_size=5, max_overlap=None, low=0, high=None, step=None)
+    """
+    name = record.get("auditor")
+    if name not in AUDITORS:
+        raise unknown("auditor_from_dict", "auditor", name, AUDITORS)
+    kind: type[Auditor] = AUDITORS[name].load()
+    return kind(**{key: value for key, value in record.items() if key != "auditor"})

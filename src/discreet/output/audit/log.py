@@ -1,4 +1,4 @@
-"""The durable log: entries in a hash chain, each committed to disk before what it records happens."""
+"""The durable log: entries in a hash chain, each committed to disk before what it records; answers as plain data."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import datetime as dt
 import errno
 import hashlib
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from discreet.output.audit.errors import LogError
+from discreet.output.audit.auditor import Answer, Bound, Denied, LogError
 
 _HEAD = 40
 _TABLE = """CREATE TABLE entries (
@@ -173,3 +175,31 @@ def _damaged(path: Path | None) -> LogError:
         f"{path or 'The log'} is damaged or cut short: its entries do not match their chain of digests. "
         "The vault answers nothing until the log is restored whole."
     )
+
+
+def plain_result(result: Answer | Denied) -> dict[str, Any]:
+    """Return an answer or a denial as plain data.
+
+    >>> plain_result(Denied("too few"))
+    {'denied': True, 'reason': 'too few'}
+    """
+    if isinstance(result, Denied):
+        return {"denied": True, "reason": result.reason}
+    record: dict[str, Any] = {
+        "denied": False,
+        "columns": list(result.columns),
+        "rows": [[_cell(value) for value in row] for row in result.rows],
+    }
+    return record if result.epsilon_left is None else record | {"epsilon_left": result.epsilon_left}
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, Bound):
+        return value.to_dict()
+    if isinstance(value, dt.date | dt.datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, float) and not math.isfinite(value):  # JSON has no such numbers
+        return "Infinity" if value > 0 else "-Infinity"
+    return value

@@ -9,8 +9,16 @@ from fractions import Fraction
 from typing import Any, Literal, cast
 
 from discreet.core.arrays import BoolArray
-from discreet.output.audit.auditor import Answer, AnswerPlan, Audit, Auditor, Bound, Denied, Question
-from discreet.output.audit.errors import QueryError
+from discreet.output.audit.auditor import (
+    Answer,
+    AnswerPlan,
+    Audit,
+    Auditor,
+    Bound,
+    Denied,
+    QueryError,
+    Question,
+)
 from discreet.output.audit.gate.predicates import Selector, kinds
 from discreet.output.audit.gate.statement import Declared, Output, Statement, read_statement
 from discreet.output.audit.holdings import Holdings, Layout, pack_sets, unpack_sets

@@ -19,14 +19,11 @@ from discreet.core.engine import arrow_table
 from discreet.core.errors import OutputError, ParameterError, SchemaError
 from discreet.core.params import InstanceOf, require
 from discreet.core.verdict import Verdict
-from discreet.engines.atomic import atomic_folder
-from discreet.engines.folder_kinds import FolderKind
-from discreet.engines.scratch import try_lock
+from discreet.engines.atomic import atomic_folder, try_lock
+from discreet.engines.folders import FolderKind
 from discreet.guarantees.constructed import ConstructedGuarantee
-from discreet.output.audit.auditor import Answer, Auditor, Denied
-from discreet.output.audit.auditors import auditor_from_dict
-from discreet.output.audit.config import CONFIG, Config
-from discreet.output.audit.errors import DataChangedError, LogError, VaultInUseError
+from discreet.output.audit.auditor import Answer, Auditor, DataChangedError, Denied, LogError, VaultInUseError
+from discreet.output.audit.config import CONFIG, Config, auditor_from_dict
 from discreet.output.audit.gate.columns import Nulls
 from discreet.output.audit.holdings import (
     Holdings,

@@ -15,9 +15,7 @@ from discreet.core.boundary import public
 from discreet.core.params import NONE, POSITIVE, Constraints, InstanceOf, OneOf
 from discreet.output.hiding.border import Method, spare
 from discreet.output.hiding.formulations.aggregated import Aggregated
-from discreet.output.hiding.formulations.hybrid import Extension
-from discreet.output.hiding.formulations.inline import Inline
-from discreet.output.hiding.formulations.menon import FewestBaskets
+from discreet.output.hiding.formulations.published import Extension, FewestBaskets, Inline
 from discreet.output.hiding.hider import Hider, Sanitized, edited
 from discreet.output.hiding.problem import Problem
 from discreet.output.hiding.relaxed import relaxed_plan

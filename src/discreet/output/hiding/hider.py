@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from discreet.core.arrays import IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.fingerprints import drawn_order
 from discreet.core.baskets.sensitive_rules import SensitiveRule
-from discreet.core.baskets.supports import Support
+from discreet.core.baskets.supports import Support, drawn_order
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
 from discreet.core.params import (
     BY_COLUMN,

@@ -12,17 +12,17 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.fingerprints import drawn_order
 from discreet.core.baskets.row_items import RowItems, row_items
+from discreet.core.baskets.supports import drawn_order
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import generator
 from discreet.core.schema import DROPPED, Role, Schema
 from discreet.core.tables.labels import texts
-from discreet.core.tables.spreadsheet import defused_text
+from discreet.core.tables.publication import defused_text
 from discreet.core.tables.table import Table
 from discreet.guarantees import RulesHidden
-from discreet.measure.tables.singling_out import refuse_singling_out
+from discreet.measure.tables.risk import refuse_singling_out
 from discreet.output.hiding.blocking import UNKNOWN
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-from discreet.core.tabular.cell_table import CellTable as CellTable
+from discreet.core.tables.cell_table import CellTable as CellTable
 
 from .rounding import ControlledRounding as ControlledRounding
 from .suppression import CellSuppression as CellSuppression

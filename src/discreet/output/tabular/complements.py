@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
 from discreet.guarantees import CellProtection
-from discreet.guarantees.tabular.intervals import AttackerSystem, linear_program
+from discreet.guarantees.cell_protection import AttackerSystem, linear_program
 from discreet.output.tabular.tabulation import Tabulation
 
 _MOST_SINGLE = 3_000_000

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from discreet.core.errors import InfeasibleError, ParameterError
 from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters
 from discreet.core.release import Evidence, Release
-from discreet.core.tabular.cell_table import CellTable
+from discreet.core.tables.cell_table import CellTable
 from discreet.guarantees import CellProtection
 from discreet.output.tabular.tabulation import Tabulation
 

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import NONE, POSITIVE, Constraints, IntIn
-from discreet.core.tabular.cell_table import CellTable
+from discreet.core.tables.cell_table import CellTable
 from discreet.guarantees import CellProtection
 from discreet.output.hiding.solver import Program, solve
 from discreet.output.tabular.publisher import TabularPublisher

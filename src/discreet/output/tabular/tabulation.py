@@ -13,9 +13,7 @@ from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.tables import labels as written
-from discreet.core.tables.encoding import Codebook, ColumnType, as_line
-from discreet.core.tables.table import Table
-from discreet.core.tabular.cell_table import (
+from discreet.core.tables.cell_table import (
     LARGEST,
     MISSING,
     MOST_CELLS,
@@ -24,6 +22,8 @@ from discreet.core.tabular.cell_table import (
     Dimension,
     with_margins,
 )
+from discreet.core.tables.encoding import Codebook, ColumnType, as_line
+from discreet.core.tables.table import Table
 
 MOST_DECIMALS = 6
 

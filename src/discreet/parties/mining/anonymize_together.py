@@ -22,7 +22,7 @@ from discreet.parties.mining.models.columns import own_columns, read_columns, re
 from discreet.parties.protocol import Facts, Party, Protocol, own_rows_leak, several_runs_leak
 from discreet.parties.shares.pair import PairFrames, PairShares
 from discreet.parties.transcript import FrameShape
-from discreet.publish.tables.suppression import SUPPRESSIBLE
+from discreet.publish.tables.publisher import SUPPRESSIBLE
 
 Node = tuple[int, ...]
 Columns = Mapping[str, NDArray[Any]]

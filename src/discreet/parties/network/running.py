@@ -12,8 +12,8 @@ from discreet import __version__
 from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.core.release import Release
 from discreet.engines.atomic import require_replaceable
-from discreet.engines.folder_kinds import FolderKind, require_outside
-from discreet.engines.results import write_folder
+from discreet.engines.folders import FolderKind, require_outside
+from discreet.engines.writing import write_folder
 from discreet.parties.errors import SessionError
 from discreet.parties.network.session import PartySession
 from discreet.parties.network.transport import open_session

@@ -1,4 +1,4 @@
-"""Session: what all parties agree on before anything private is touched, as a file that each of them holds."""
+"""Session: what all parties agree on before anything private is touched, the protocol by its name among it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import ParameterError
-from discreet.core.params import FloatIn
+from discreet.core.params import FloatIn, check_fields, unknown
+from discreet.core.registry import PROTOCOLS
 from discreet.parties.errors import SessionError, require_libraries
 from discreet.parties.network.keys import check_name, decode_certificate
 from discreet.parties.protocol import Protocol
-from discreet.parties.registry import make_protocol
 
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})")
 _TIMEOUT = FloatIn(0.1, 86400.0)
@@ -190,3 +190,33 @@ def _check_differ(members: tuple[Member, ...]) -> None:
         values = [getattr(member, key) for member in members]
         if len(set(values)) < len(values):
             raise SessionError(f"Two parties of the session have the same {key}.")
+
+
+def protocol_names() -> tuple[str, ...]:
+    """Return the names of all protocols."""
+    return tuple(PROTOCOLS)
+
+
+def protocol_class(name: str) -> type[Protocol]:
+    """Return the class of a protocol.
+
+    >>> protocol_class("secure-sum").__name__
+    'SecureSum'
+    """
+    if name not in PROTOCOLS:
+        raise unknown("a session", "protocol.name", name, PROTOCOLS)
+    declared: type[Protocol] = PROTOCOLS[name].load()
+    return declared
+
+
+def make_protocol(name: str, parameters: Mapping[str, Any]) -> Protocol:
+    """Return a protocol with its public parameters; lists become tuples.
+
+    >>> make_protocol("secure-sum", {"length": 3}).parameters()["method"]
+    'masks'
+    """
+    declared = protocol_class(name)
+    check_fields(declared.__name__, declared, parameters)
+    return declared(
+        **{key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
+    )

@@ -13,7 +13,7 @@ from discreet.kernels.tables.lattice import Stats
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.measures import Dropped, NodeMeasure
 from discreet.publish.lattice.roll_up import Recount, RollUp
-from discreet.publish.tables.suppression import kept_groups
+from discreet.publish.tables.publisher import kept_groups
 
 _DUST = 1e-9
 """What rounding may add to a count of rows, for each row."""

@@ -14,8 +14,8 @@ from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.tables.publisher import kept_groups
 from discreet.publish.tables.recoding_rounds import Spelling
-from discreet.publish.tables.suppression import kept_groups
 
 _DUST = 1e-9
 """What rounding may add to the loss of a row."""

@@ -36,7 +36,7 @@ from discreet.core.validation import matrix_of, validated
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
 from discreet.guarantees.per_unit import refuse_units
-from discreet.measure.tables.singling_out import refuse_keys, refuse_singletons
+from discreet.measure.tables.risk import refuse_keys, refuse_singletons
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import OnePerRow, levels_of, read_levels

@@ -33,7 +33,7 @@ from discreet.core.validation import matrix_of
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST, MEANS
-from discreet.measure.tables.singling_out import refuse_keys
+from discreet.measure.tables.risk import refuse_keys
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
 from discreet.publish.pseudo.privacy_levels import levels_of
 from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, Spread, bounded, draw, pseudo_release

@@ -24,7 +24,7 @@ from discreet.core.release import Release
 from discreet.core.rng import RandomState
 from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables.table import Table
-from discreet.engines.digests import DIGESTS, RECORD, altered, is_readable, read_json
+from discreet.engines.folders import DIGESTS, RECORD, altered, is_readable, read_json
 from discreet.guarantees import Guarantee
 from discreet.publish.recipes.label_numbers import group_labels
 from discreet.publish.recipes.recipe_parts import FORMAT, TOP
@@ -143,7 +143,7 @@ class Recipe:
     @property
     def max_suppressed(self) -> int | float:
         """The rows that the recipe's release was allowed to leave out: their number, or a share."""
-        from discreet.publish.tables.suppression import SUPPRESSIBLE
+        from discreet.publish.tables.publisher import SUPPRESSIBLE
 
         parameters = self.data.get("parameters", {})
         start = parameters.get("start")

@@ -13,10 +13,10 @@ from discreet.core.boundary import public
 from discreet.core.params import POSITIVE, Constraints, InstanceOf
 from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
-from discreet.guarantees.delta_anonymity import SPARE, DeltaAnonymity
+from discreet.guarantees.sketches import SPARE, DeltaAnonymity
 from discreet.publish.recipes.recipe_parts import recipe_header
 from discreet.publish.sketches import client as sketch_client
-from discreet.publish.sketches.publisher import SketchPublisher
+from discreet.publish.sketches.family import SketchPublisher
 
 _UNIT = 2.0**-53
 

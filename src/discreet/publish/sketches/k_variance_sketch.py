@@ -16,9 +16,9 @@ from discreet.core.params import NONE, Constraints, IntIn, OneOf, require
 from discreet.core.records.sparse_rows import SparseRows
 from discreet.core.release import Release
 from discreet.guarantees import AllOf, DeltaAnonymity
-from discreet.guarantees.k_variance import CAPS, GAP, GAPS, NEIGHBORS, Gap, KVariance
+from discreet.guarantees.sketches import CAPS, GAP, GAPS, NEIGHBORS, Gap, KVariance
 from discreet.publish.sketches.delta_sketch import DeltaSketch
-from discreet.publish.sketches.publisher import SketchPublisher
+from discreet.publish.sketches.family import SketchPublisher
 
 if TYPE_CHECKING:
     from discreet.kernels.sketches.exact_neighbors import Compressed

@@ -19,14 +19,13 @@ from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import generator
 from discreet.core.schema import Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
-from discreet.core.tables.publication import publishable
+from discreet.core.tables.publication import defused, publishable
 from discreet.core.tables.source import Pieces, Replacement
-from discreet.core.tables.spreadsheet import defused
 from discreet.core.tables.table import Table
 from discreet.guarantees import DistinctDiversity, PrivacyDegree
 from discreet.guarantees.per_unit import refuse_units
 from discreet.kernels.ragged import bounds
-from discreet.measure.tables.singling_out import refuse_singling_out
+from discreet.measure.tables.risk import refuse_singling_out
 from discreet.publish.baskets.grouping import ITEM_NAMES, BasketPublisher, SplitBaskets
 from discreet.publish.recipes.recipe_parts import recipe_of
 

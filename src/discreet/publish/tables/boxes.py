@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.precision import decimals_of, rounded
+from discreet.core.records.vectors import decimals_of, rounded
 from discreet.core.release import Cells
 from discreet.core.tables import labels
 from discreet.core.tables.encoding import Codebook, ColumnType, as_line

@@ -19,8 +19,7 @@ from discreet.publish.recipes.recipe_parts import Cut
 from discreet.publish.tables.lattice_search import Measure
 from discreet.publish.tables.minimality import MINIMALITY, decided_by_values
 from discreet.publish.tables.optimal_lattice import OptimalLattice
-from discreet.publish.tables.publisher import Plan, TablePublisher
-from discreet.publish.tables.suppression import allowed_rows
+from discreet.publish.tables.publisher import Plan, TablePublisher, allowed_rows
 
 
 @public

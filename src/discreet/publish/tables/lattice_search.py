@@ -17,9 +17,10 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.minimality import MINIMALITY, blind, decided_by_values
-from discreet.publish.tables.publisher import Plan, TablePublisher
-from discreet.publish.tables.suppression import (
+from discreet.publish.tables.publisher import (
     SUPPRESSIBLE,
+    Plan,
+    TablePublisher,
     allowance,
     allowed_rows,
     enough_for,

@@ -24,7 +24,7 @@ from discreet.publish.tables.lattice_search import Measure
 from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.mondrian import MOST_COLUMNS, Mondrian
 from discreet.publish.tables.optimal_lattice import OptimalLattice
-from discreet.publish.tables.publisher import Plan, TablePublisher
+from discreet.publish.tables.publisher import Plan, TablePublisher, allowed_rows, kept_groups
 from discreet.publish.tables.recoding_rounds import (
     Recoded,
     Rounds,
@@ -35,7 +35,6 @@ from discreet.publish.tables.recoding_rounds import (
     ladder,
     starred,
 )
-from discreet.publish.tables.suppression import allowed_rows, kept_groups
 
 _CHEAP = 0.3
 """What the cheap nodes cost at most, as a share of the cost of the top."""

@@ -14,10 +14,10 @@ from discreet.core.params import BY_COLUMN, Constraints
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.pseudo.microaggregation import segment
-from discreet.publish.tables.alike_segments import alike_classes
 from discreet.publish.tables.boxes import Segments, boxes
+from discreet.publish.tables.minimality import alike_classes
 from discreet.publish.tables.partition import PartitionPublisher, overall_counts, quasi_books, segment_groups
-from discreet.publish.tables.suppression import refuse_infeasible
+from discreet.publish.tables.publisher import refuse_infeasible
 
 
 @public

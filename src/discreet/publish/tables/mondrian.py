@@ -17,11 +17,10 @@ from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import column_weights
-from discreet.publish.tables.alike_segments import rejoined
 from discreet.publish.tables.boxes import Segments, boxes
-from discreet.publish.tables.minimality import blind
+from discreet.publish.tables.minimality import blind, rejoined
 from discreet.publish.tables.partition import PartitionPublisher, overall_counts, quasi_books, segment_groups
-from discreet.publish.tables.suppression import refuse_infeasible
+from discreet.publish.tables.publisher import refuse_infeasible
 
 MOST_COLUMNS = 64
 _AT_ONCE = 100_000

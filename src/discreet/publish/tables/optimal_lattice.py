@@ -18,7 +18,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.lattice_search import LatticeSearch
-from discreet.publish.tables.suppression import kept_groups
+from discreet.publish.tables.publisher import kept_groups
 
 if TYPE_CHECKING:
     from discreet.publish.lattice.scoring import Scorer

@@ -21,8 +21,7 @@ from discreet.core.schema import Column, Role, Schema, other
 from discreet.core.tables import labels
 from discreet.core.tables.encoding import value_codes
 from discreet.core.tables.table import Table
-from discreet.guarantees.per_unit import refuse_units
-from discreet.guarantees.records.expected_anonymity import (
+from discreet.guarantees.expected_anonymity import (
     ANONYMITY,
     ATTACKER,
     ATTACKERS,
@@ -30,6 +29,7 @@ from discreet.guarantees.records.expected_anonymity import (
     Attacker,
     ExpectedAnonymity,
 )
+from discreet.guarantees.per_unit import refuse_units
 from discreet.publish.pseudo.privacy_levels import OnePerRow, read_levels
 from discreet.publish.recipes.recipe_parts import recipe_header
 from discreet.publish.uncertain.calibration import Calibrated, own_spreads, shared_spreads

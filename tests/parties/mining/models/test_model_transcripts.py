@@ -26,7 +26,7 @@ from tests.parties.open_protocols import (
 from tests.parties.views_by_kind import require_alike, views_of
 
 from discreet.parties import PartyError, simulate
-from discreet.parties.registry import protocol_class, protocol_names
+from discreet.parties.network.session import protocol_class, protocol_names
 
 XY = ("x", "y")
 UNIT = {"x": (0, 8), "y": (0, 8)}

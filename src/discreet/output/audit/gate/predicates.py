@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray
 from discreet.core.errors import InputError
-from discreet.output.audit.errors import QueryError
+from discreet.output.audit.auditor import QueryError
 from discreet.output.audit.gate.columns import PublicColumn
 
 _MOST_DIGITS = 19

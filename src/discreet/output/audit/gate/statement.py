@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.output.audit.errors import QueryError
+from discreet.output.audit.auditor import QueryError
 from discreet.output.audit.gate.predicates import (
     And,
     Compare,

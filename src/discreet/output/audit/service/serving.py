@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.params import FloatIn, require
-from discreet.output.audit.errors import LogError
-from discreet.output.audit.plain import plain_result
+from discreet.output.audit.auditor import LogError
+from discreet.output.audit.log import plain_result
 from discreet.output.audit.service.connections import Admission, Limits, listen
 from discreet.output.audit.service.openapi import PAGE, api_description
 from discreet.output.audit.service.tokens import Tokens

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import InputError, ParameterError
-from discreet.engines.atomic import atomic_file
-from discreet.engines.scratch import try_lock
-from discreet.output.audit.errors import VaultInUseError
+from discreet.engines.atomic import atomic_file, try_lock
+from discreet.output.audit.auditor import VaultInUseError
 
 _FILE = "tokens.json"
 _MOST_NAME = 200

@@ -16,7 +16,7 @@ from discreet.core.baskets.supports import is_count, least_count
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
-from discreet.engines.baskets.formats import FORMATS
+from discreet.engines.baskets.files import FORMATS
 from discreet.parties.errors import LostPartyError, PartyError
 from discreet.parties.mining.rules.joint_rules import (
     JointRules,

@@ -19,8 +19,8 @@ from discreet.core.params import NONE, Constraint, InstanceOf, require
 from discreet.core.registry import Method
 from discreet.core.release import Release
 from discreet.core.schema import Role, person, quasi, sensitive
+from discreet.core.tables.cell_table import CellTable, Dimension, read_cells
 from discreet.core.tables.table import Table
-from discreet.core.tabular.cell_table import CellTable, Dimension, read_cells
 from discreet.core.verdict import Verdict
 from discreet.guarantees import CellProtection
 from discreet.kinds.hierarchies import hierarchy_from
@@ -240,9 +240,9 @@ class CellsKind(Kind):
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections of the report."""
+        from discreet.kinds.sections import cells as cell_sections
         from discreet.kinds.sections import provenance
-        from discreet.kinds.sections.guarantee import guarantee
-        from discreet.kinds.tabular import cell_sections
+        from discreet.kinds.sections.risk import guarantee
 
         table = release.data
         return [

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
-from discreet.core.percentages import percent
 from discreet.core.records.uncertain_points import SUFFIX, UncertainPoints
 from discreet.core.release import Release
 from discreet.core.schema import Column, other
 from discreet.core.tables.table import Table
-from discreet.guarantees.records.expected_anonymity import ANONYMITY
-from discreet.kinds.formatting import number
+from discreet.guarantees.expected_anonymity import ANONYMITY
 from discreet.kinds.kind import Line
 from discreet.kinds.pseudo_data import PseudoKind, seeded_noise
 from discreet.kinds.tables import PublicTableFigures
+from discreet.kinds.wording import number, percent
 from discreet.measure import LikelihoodRanks, likelihood_ranks
 from discreet.measure.tables.table_cautions import single_values
 
@@ -124,7 +123,7 @@ class UncertainKind(PseudoKind):
         """Return the sections of the report."""
         from discreet.kinds.blocks import Section, TableBlock, Tiles
         from discreet.kinds.sections import distributions, provenance
-        from discreet.kinds.sections.guarantee import guarantee
+        from discreet.kinds.sections.risk import guarantee
 
         public = release.figures.public
         counts, sharing = public.counts, public.sharing

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from discreet.core.percentages import percent
 from discreet.core.release import Release
-from discreet.core.tabular.cell_table import CellTable
-from discreet.guarantees.tabular.intervals import AttackerSystem
+from discreet.core.tables.cell_table import CellTable
+from discreet.guarantees.cell_protection import AttackerSystem
 from discreet.kinds.blocks import Section, TableBlock, Tiles
-from discreet.kinds.formatting import number
+from discreet.kinds.wording import number, percent
 
 _MOST_ROWS = 400
 _MOST_INTERVALS = 60

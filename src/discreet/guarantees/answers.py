@@ -1,7 +1,8 @@
-"""No value disclosed: the answers of a query log together determine nobody's value (Chin & Ozsoyoglu 1982)."""
+"""Guarantees of answers: differential privacy (Dwork 2006), and no value disclosed."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Protocol, runtime_checkable
@@ -9,9 +10,93 @@ from typing import Any, ClassVar, Literal, NoReturn, Protocol, runtime_checkable
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.guarantee import Relation
-from discreet.core.params import InstanceOf, OneOf, require
+from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, require
 from discreet.core.verdict import Basis, Verdict
 from discreet.guarantees.constructed import ConstructedGuarantee, under_condition
+
+
+@runtime_checkable
+class BudgetLog(Protocol):
+    """Anything that knows what its answers have cost, such as a Vault with ``PrivateAnswers``."""
+
+    @property
+    def condition(self) -> str | None:
+        """What is assumed of the users where each has a history apart; None where all answers are judged together."""
+        ...
+
+    def privacy_loss(self) -> tuple[float, float]:
+        """Return the epsilon and the delta that the answers have cost together."""
+        ...
+
+
+@public
+@dataclass(frozen=True, repr=False)
+class DifferentialPrivacy(ConstructedGuarantee):
+    """All answers together are at most e^epsilon times likelier for one value of a record than for another.
+
+    It bounds what the answers add to what somebody believed before. It does not say that no value can be guessed: with
+    an epsilon of 5 a belief of one half may become 99.3 %.
+
+    Judged from the query log of a vault with ``PrivateAnswers``, by construction: the costs of its answers are added
+    up again. Where each user has a history apart, the one that cost most is judged, and the verdict is assumed: it
+    holds if users do not pool their answers, since their costs would add up.
+
+    Parameters
+    ----------
+    epsilon
+        The bound on the logarithm of that ratio.
+    delta
+        The probability with which the bound may fail.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from discreet.output.audit import PrivateAnswers, Vault
+    >>> staff = pa.table({"name": ["ann", "bob", "eve"], "salary": [10, 20, 30]})
+    >>> auditor = PrivateAnswers(epsilon=1, low=0, high=100)
+    >>> vault = Vault.in_memory(staff, sensitive=["salary"], public=["name"], auditor=auditor)
+    >>> print(DifferentialPrivacy(1).check(vault))
+    DifferentialPrivacy(epsilon=1, delta=0.0): by construction (epsilon 0, required <= 1)
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    about: ClassVar[str] = "query log"
+    relation: ClassVar[Relation] = "<="
+    measured: ClassVar[str] = "epsilon"
+    constraints: ClassVar[Constraints] = {"epsilon": FloatIn(0), "delta": FloatIn(0, 1, closed="left")}
+
+    @property
+    def bound(self) -> float:
+        """The bound epsilon."""
+        return float(self.epsilon)
+
+    def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
+        """Judge the query log of a vault with noisy answers, by construction; anything else is refused."""
+        del suppressed
+        if not isinstance(subject, BudgetLog):
+            self._refuse()
+        epsilon, delta = subject.privacy_loss()
+        verdict = self._found(
+            ok=epsilon <= self.epsilon and delta <= self.delta, worst=epsilon, basis=Basis.CONSTRUCTION
+        )
+        return under_condition(verdict, subject.condition)
+
+    def describe(self) -> str:
+        """Return the guarantee in one plain sentence."""
+        certain = 1 / (1 + math.exp(-min(self.epsilon, 700)))
+        but = f", but for a probability of {self.delta:g}" if self.delta else ""
+        return (
+            f"Whatever was believed of a record's value at even odds, the answers raise to {100 * certain:.3g} % at "
+            f"the most{but}."
+        )
+
+    def _refuse(self) -> NoReturn:
+        raise ParameterError(
+            "DifferentialPrivacy is a guarantee about the query log of a vault with PrivateAnswers; nothing else can "
+            "be judged by it."
+        )
 
 
 @runtime_checkable

@@ -1,1 +1,0 @@
-"""Guarantees about the answers of a vault, judged from its query log."""

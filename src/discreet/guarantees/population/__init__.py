@@ -1,1 +1,0 @@
-"""Guarantees that compare a release with the table of a population."""

@@ -1,1 +1,0 @@
-"""Guarantees about records as probability distributions."""

@@ -1,1 +1,0 @@
-"""Kinds of records as probability distributions."""

@@ -1,1 +1,0 @@
-"""Tables of counts or sums as a kind of data: its section of a job, its files and its report."""
