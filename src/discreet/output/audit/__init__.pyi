@@ -3,10 +3,10 @@ from .auditor import Auditor as Auditor
 from .auditor import Bound as Bound
 from .auditor import Denied as Denied
 from .boolean import BooleanAuditor as BooleanAuditor
-from .errors import DataChangedError as DataChangedError
-from .errors import LogError as LogError
-from .errors import QueryError as QueryError
-from .errors import VaultInUseError as VaultInUseError
+from .auditor import DataChangedError as DataChangedError
+from .auditor import LogError as LogError
+from .auditor import QueryError as QueryError
+from .auditor import VaultInUseError as VaultInUseError
 from .extrema import ExtremaAuditor as ExtremaAuditor
 from .interval import IntervalAuditor as IntervalAuditor
 from .private import PrivateAnswers as PrivateAnswers
