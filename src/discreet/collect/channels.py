@@ -27,7 +27,7 @@ from discreet.core.rng import RandomState
 NoiseChannel: TypeAlias = AdditiveNoise | MultiplicativeNoise
 Channel: TypeAlias = NoiseChannel | RandomizedResponse | UnaryResponse
 
-_DERIVED = ("privacy", "epsilon")
+_DERIVED = ("privacy", "epsilon", "redraw", "unchanged", "highest_belief")
 """Entries that follow from the others; they may be there and are ignored."""
 _NUMBERS, _MATRIX, _BITS = (
     {*keys, *_DERIVED}

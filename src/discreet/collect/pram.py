@@ -86,11 +86,18 @@ class Pram(RandomizedResponse):
         counted = _counted(values)
         if epsilon is None:
             return cls(list(counted), list(counted.values()), redraw=redraw)  # type: ignore[arg-type]
+        return cls.keeping(list(counted), list(counted.values()), epsilon=epsilon)
+
+    @classmethod
+    def keeping(cls, categories: Sequence[Any], shares: Any, *, epsilon: float) -> Pram:
+        """Redraw as rarely as an ε allows, which is kept after rounding."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
+        listed = shares.tolist() if isinstance(shares, np.ndarray) else shares
+        require(cls.__name__, "shares", listed, cls.constraints["shares"])  # type: ignore[arg-type]
         # A report of category j is likelier from j than from any other by 1 + (1 - redraw) / (redraw * share of j).
-        stay = math.expm1(epsilon) * min(counted.values()) / sum(counted.values())
+        stay = math.expm1(epsilon) * min(listed) / sum(listed)
         redraw = min(1 / (1 + stay), 1 - _LITTLE)
-        while (channel := cls(list(counted), list(counted.values()), redraw=redraw)).epsilon > epsilon:
+        while (channel := cls(categories, shares, redraw=redraw)).epsilon > epsilon:
             redraw += (1 - redraw) * _LITTLE
         return channel
 

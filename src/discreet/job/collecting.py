@@ -22,23 +22,25 @@ if TYPE_CHECKING:
     from discreet.collect import Channels
     from discreet.collect.channels import NoiseChannel
     from discreet.core.baskets.baskets import Baskets
+    from discreet.job.channels.hiding import Hiding
 
 _MOST_NAMED = 8
-NUMBERS = ("whole", "real")
-"""What the values of columns are that noise can hide."""
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
 class PerturbJob(VerbJob):
-    """Hide numbers of a file behind public noise, and write the rows in random order.
+    """Hide columns of a file by public chance, and write the rows in random order.
 
-    Rows are read, hidden and written batch by batch. Every value is looked at before any is written.
+    Rows are read, hidden and written batch by batch; to swap values all are read. Every value is looked at before any
+    is written.
 
     Parameters
     ----------
     columns
         The columns to hide.
+    method
+        How: noise on numbers, pram (categories redrawn, their shares kept) or rank-swapping, which guarantees nothing.
     noise
         The kind of noise: uniform, gaussian or laplace.
     spread
@@ -46,11 +48,20 @@ class PerturbJob(VerbJob):
     privacy
         In place of it, the width of the 95 % interval as a share of the range; 1.0 is the whole range.
     epsilon
-        In place of it, the local differential privacy; laplace only.
+        In place of it, the local differential privacy; laplace, and pram.
     multiplicative
         Multiply values, all above 0, by e to the power of the noise; spread, privacy and ε are then of logarithms.
     ranges
         The public range of columns, as pairs of a lower and a higher number; a value outside is refused.
+    redraw
+        Pram: the probability that a category is drawn anew by the shares, in place of an ε.
+    shares
+        Pram: a file of two columns, categories and their shares, which are public anyway; by default they are counted
+        in the data, and the matrix shows them.
+    window
+        Swapping: how far a value may move, as a share of the rows; 0.05 by default.
+    within
+        Swapping: columns that stay; values are swapped between rows that are equal in all of them.
     drop
         Columns to leave out; the others are written as they are.
     keep_order
@@ -68,27 +79,38 @@ class PerturbJob(VerbJob):
     """
 
     columns: Sequence[str]
-    noise: str
+    method: str = "noise"
+    noise: str | None = None
     spread: float | None = None
     privacy: float | None = None
     epsilon: float | None = None
     multiplicative: bool = False
     ranges: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    redraw: float | None = None
+    shares: Path | None = None
+    window: float | None = None
+    within: Sequence[str] = ()
     drop: Sequence[str] = ()
     keep_order: bool = False
     seed: int | None = None
     spreadsheet_safe: bool = False
 
     verb = "perturb"
-    stages = ("Reading", "Adding noise", "Writing")
+    stages = ("Reading", "Hiding", "Writing")
     reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
     output_keys = ("keep_order", "seed", "spreadsheet_safe")
+    path_keys = ("shares",)
     constraints: ClassVar[Constraints] = {
         "columns": TEXTS,
-        "noise": OneOf(("uniform", "gaussian", "laplace")),
+        "method": OneOf(("noise", "pram", "rank-swapping")),
+        "noise": (OneOf(("uniform", "gaussian", "laplace")), NONE),
         "spread": (FloatIn(), NONE),
         "privacy": (FloatIn(), NONE),
         "epsilon": (FloatIn(), NONE),
+        "redraw": (FloatIn(0, 1, closed="neither"), NONE),
+        "shares": (PATH, NONE),
+        "window": (FloatIn(), NONE),
+        "within": TEXTS,
         "multiplicative": BOOL,
         "ranges": MappingOf(
             EachOf(FloatIn(), "two numbers"), "a mapping from columns to a lower and a higher number"
@@ -101,17 +123,34 @@ class PerturbJob(VerbJob):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._refuse_others()
         for name, ends in self.ranges.items():
             if len(ends) != 2 or not ends[0] < ends[1]:
                 raise ParameterError(f"The range of '{name}' must be a lower and a higher number.")
             if name not in self.columns:
                 raise ParameterError(f"There is a range of column '{name}', which is not hidden.")
         for name in self.drop:
-            if name in self.columns:
-                raise ParameterError(f"Column '{name}' is both hidden and left out.")
+            if name in (*self.columns, *self.within):
+                raise ParameterError(f"Column '{name}' is both hidden or looked at, and left out.")
+
+    def _refuse_others(self) -> None:
+        """Refuse keys of another method, and a noise that is not named."""
+        from discreet.job.channels.hiding import HIDINGS
+
+        own = HIDINGS[self.method].own
+        for method, hiding in HIDINGS.items():
+            for name in hiding.own:
+                value = getattr(self, name)
+                is_stated = value not in ((), [], {}) and value is not None and value is not False
+                if name not in own and is_stated:
+                    raise ParameterError(
+                        f"'{name}' is for another way to hide columns.", fix={"method": method}
+                    )
+        if self.method == "noise" and self.noise is None:
+            raise ParameterError("The kind of noise is missing.", fix={"noise": "gaussian"})
 
     def channels(self) -> Channels:
-        """Return the channel of each hidden column."""
+        """Return the channel of each column that noise hides."""
         from discreet.collect import Channels
 
         return Channels({name: self._channel(name) for name in self.columns})
@@ -121,31 +160,32 @@ class PerturbJob(VerbJob):
         return channel_of(self, low, high, name)
 
     def make(self, begin: Progress) -> Made:
-        """Return the noisy rows as a stream of record batches, which is gone through once."""
+        """Return the hidden rows as a stream of record batches, which is gone through once."""
         from discreet.core.engine import engine_of
         from discreet.engines.files import read
+        from discreet.job.channels.hiding import HIDINGS
         from discreet.measure.spelling import formula_cautions
 
-        channels = self.channels()
+        hiding = HIDINGS[self.method](self)
         begin("Reading")
         relation = read(self.data, **self.reading)
         engine = engine_of(relation)
         types = engine.value_types(relation)
-        self._require_fit(types)
-        rows = engine.select(
-            relation, [name for name in types if name not in self.drop], numbers=self.columns
-        )
+        self._require_fit(types, hiding)
+        numbers = self.columns if self.method == "noise" else ()
+        rows = engine.select(relation, [name for name in types if name not in self.drop], numbers=numbers)
         rows = engine.defused(rows) if self.spreadsheet_safe else rows
         exact = [name for name in types if name not in (*self.columns, *self.drop)]
-        cautions = [*_exact_columns(exact), *formula_cautions(rows), *self._unique_columns(rows)]
-        n_rows = _count_rows(relation, channels)
-        begin("Adding noise")
-        stream = self._noisy(rows, channels)
+        n_rows = hiding.look_at(relation, engine)
+        own = hiding.cautions()
+        cautions = [*own, *_exact_columns(exact), *formula_cautions(rows), *self._unique_columns(rows)]
+        begin("Hiding")
+        stream = self._hidden(rows, hiding)
         figures = {
+            "method": self.method,
             "rows": n_rows,
             "order": "kept" if self.keep_order else "shuffled",
-            "columns": {name: _described(channel) for name, channel in channels.channels.items()},
-            "epsilon": channels.epsilon,
+            **hiding.figures(),
             "exact": exact,
             "seeded": self.seed is not None,
             "cautions": [caution.to_dict() for caution in cautions],
@@ -153,14 +193,14 @@ class PerturbJob(VerbJob):
         }
         return Made("noisy-table", stream, figures, self.written(stream))
 
-    def _require_fit(self, types: Mapping[str, str]) -> None:
-        """Refuse columns that are not there, hidden ones without numbers, and types that cannot be written."""
+    def _require_fit(self, types: Mapping[str, str], hiding: Hiding) -> None:
+        """Refuse columns that are not there, hidden ones of the wrong type, and types that cannot be written."""
         from discreet.core.tables.encoding import unpublishable
 
-        require_named_columns(types, [*self.columns, *self.drop], self.data)
+        require_named_columns(types, [*self.columns, *self.within, *self.drop], self.data)
         for name in self.columns:
-            if types[name] not in NUMBERS:
-                raise SchemaError(f"Column '{name}' must hold numbers to be hidden behind noise.")
+            if hiding.fit and types[name] not in hiding.fit:
+                raise SchemaError(f"Column '{name}' {hiding.unfit}.")
         for name, type_ in types.items():
             if name not in self.drop and type_ == "nested":
                 raise unpublishable(name)
@@ -178,8 +218,8 @@ class PerturbJob(VerbJob):
         singletons = {name: source.singletons([name]) for name in others}
         return list(unique_columns(singletons, " Leave it out with --drop."))
 
-    def _noisy(self, rows: Any, channels: Channels) -> pa.RecordBatchReader:
-        """Return the rows through the channels, in random order unless theirs is kept.
+    def _hidden(self, rows: Any, hiding: Hiding) -> pa.RecordBatchReader:
+        """Return the rows with their columns hidden, in random order unless theirs is kept.
 
         The order is drawn before the noise, so that a seed stands for both.
         """
@@ -193,14 +233,8 @@ class PerturbJob(VerbJob):
         if not self.keep_order:
             secret = (chance or generator(None, owner="perturb")).bytes(32)
             rows = engine.shuffled(rows, int.from_bytes(secret, "little"))
-        schema = engine.schema(rows)
-
-        def noisy() -> Iterator[pa.RecordBatch]:
-            for batch in engine.batches(rows):
-                hidden = channels.perturb(pa.Table.from_batches([batch]), random_state=chance)
-                yield from hidden.cast(schema).to_batches()
-
-        return pa.RecordBatchReader.from_batches(schema, noisy())
+        batches = hiding.stream(rows, engine, chance)
+        return pa.RecordBatchReader.from_batches(engine.schema(rows), batches)
 
 
 def _exact_columns(names: Sequence[str]) -> Iterator[Caution]:
@@ -394,36 +428,3 @@ def _chance(seed: int | None, owner: str) -> np.random.Generator | None:
     from discreet.core.rng import generator
 
     return None if seed is None else generator(seed, owner=owner)
-
-
-def _count_rows(relation: Any, channels: Channels) -> int:
-    """Return the number of rows, after seeing that noise can hide every value."""
-    from discreet.collect.multiplicative_noise import LEAST_POSITIVE, MultiplicativeNoise
-    from discreet.core.engine import engine_of
-
-    ranges = {name: (channel.low, channel.high) for name, channel in channels.channels.items()}  # type: ignore[union-attr]
-    for name, channel in channels.channels.items():
-        if isinstance(channel, MultiplicativeNoise) and channel.low is None:
-            ranges[name] = (LEAST_POSITIVE, channel.high)
-    n_rows, unfit = engine_of(relation).outside_counts(relation, ranges)
-    for name, (strange, outside) in unfit.items():
-        if strange:
-            raise InputError(
-                f"{strange} values of '{name}' are null, NaN or infinite; drop or fill them first."
-            )
-        if outside:
-            raise InputError(
-                f"{outside} values of '{name}' lie outside the stated range, so noise could not hide them."
-                if ranges[name][0] != LEAST_POSITIVE
-                else f"{outside} values of '{name}' are not above 0, or outside the stated range: no factor hides them."
-            )
-    return n_rows
-
-
-def _described(channel: Any) -> dict[str, Any]:
-    has_range = channel.low is not None and channel.high is not None
-    return {
-        **channel.to_dict(),
-        "privacy": channel.privacy() if has_range else None,
-        "epsilon": channel.epsilon,
-    }

@@ -9,25 +9,32 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, OutputError, ParameterError, SchemaError
-from discreet.core.params import BOOL, NONE, POSITIVE, Constraint, Constraints, FloatIn, OneOf
-from discreet.job.collecting import NUMBERS, channel_of, require_named_columns
+from discreet.core.params import BOOL, NONE, POSITIVE, Constraint, Constraints, FloatIn, InstanceOf, OneOf
+from discreet.job.channels.hiding import NUMBERS
+from discreet.job.collecting import channel_of, require_named_columns
+from discreet.job.learning import plain_of
 from discreet.job.verbs import PATH, SEED, TEXT, Made, Progress, VerbJob
 from discreet.kinds.tables import TableKind
 
 if TYPE_CHECKING:
-    from discreet.collect.channels import NoiseChannel
     from discreet.core.arrays import FloatArray
 
 
 @public
 @dataclass(frozen=True, kw_only=True)
 class ReconstructJob(VerbJob):
-    """Recover the distribution of a column's true values from a file of noisy ones, in memory that does not grow.
+    """Recover the distribution of a column's true values from a file of hidden ones, in memory that does not grow.
+
+    What hid them is stated by its parts, or by the channels that were printed when they were hidden.
 
     Parameters
     ----------
     column
-        The column of noisy numbers.
+        The column of noisy numbers, or of categories reported at random.
+    channels
+        In place of the noise, how columns were hidden: plain data by column, or a file of it, JSON or TOML.
+    by
+        Of categories: another column, for each of whose values the shares are recovered.
     noise
         The kind of noise: uniform, gaussian or laplace.
     spread
@@ -43,7 +50,8 @@ class ReconstructJob(VerbJob):
     intervals
         How many intervals there are.
     method
-        The steps of expectation maximization, or those of Bayes' rule as first published, or a kernel density.
+        The steps of expectation maximization (em), or those of Bayes' rule as first published (bayes); a kernel density
+        of numbers (kernel); the inverse matrix of categories (inverse), which is unbiased and may fall below 0.
     stop
         The rule that ends the steps.
     tolerance
@@ -67,7 +75,9 @@ class ReconstructJob(VerbJob):
     """
 
     column: str
-    noise: str
+    channels: Path | Mapping[str, Any] | None = None
+    by: str | None = None
+    noise: str | None = None
     spread: float | None = None
     privacy: float | None = None
     epsilon: float | None = None
@@ -88,15 +98,17 @@ class ReconstructJob(VerbJob):
     stages = ("Counting", "Reconstructing", "Writing")
     reading_keys: ClassVar[Mapping[str, Constraint]] = TableKind.reading
     output_keys = ("picture",)
-    path_keys = ("picture",)
+    path_keys = ("picture", "channels")
     constraints: ClassVar[Constraints] = {
         "column": TEXT,
-        "noise": OneOf(("uniform", "gaussian", "laplace")),
+        "channels": (PATH, InstanceOf((Mapping,), "a table for each hidden column"), NONE),
+        "by": (TEXT, NONE),
+        "noise": (OneOf(("uniform", "gaussian", "laplace")), NONE),
         "spread": (FloatIn(), NONE),
         "privacy": (FloatIn(), NONE),
         "epsilon": (FloatIn(), NONE),
         "multiplicative": BOOL,
-        "method": OneOf(("em", "bayes", "kernel")),
+        "method": OneOf(("em", "bayes", "kernel", "inverse")),
         "stop": OneOf(("chi2", "change", "likelihood")),
         "bandwidth": (POSITIVE, OneOf(("silverman", "cv"))),
         "picture": (PATH, NONE),
@@ -109,14 +121,37 @@ class ReconstructJob(VerbJob):
         named = {name: getattr(self, name) for name in names}
         return self._channel().reconstruction(self.intervals, **named)
 
-    def _channel(self) -> NoiseChannel:
+    def _channel(self) -> Any:
         """Return the channel that the values went through."""
+        if self.channels is not None:
+            return self._stated()
+        if self.noise is None:
+            raise ParameterError(
+                "What hid the column is missing: the kind of noise, or its channel.", fix={"channels": "FILE"}
+            )
         if self.spread is None and (self.low is None or self.high is None):
             raise ParameterError(
                 "The range of the true values is not known; pass it, or the noise's spread.",
                 fix={"spread": "SPREAD"},
             )
         return channel_of(self, self.low, self.high, self.column)
+
+    def _stated(self) -> Any:
+        """Return the channel of the column among those that are stated."""
+        from discreet.collect import UnaryResponse
+        from discreet.collect.channels import channels_from_dict
+
+        ways = ("noise", "spread", "privacy", "epsilon", "low", "high")
+        twice = [name for name in ways if getattr(self, name) is not None]
+        if twice or self.multiplicative:
+            raise ParameterError(f"The channel says '{(*twice, 'multiplicative')[0]}' already; leave it out.")
+        record = self.channels if isinstance(self.channels, Mapping) else plain_of(Path(str(self.channels)))
+        channel = channels_from_dict(record).channels.get(self.column)
+        if channel is None or isinstance(channel, UnaryResponse):
+            raise ParameterError(
+                f"There is no channel of a column '{self.column}' with one report for each row."
+            )
+        return channel
 
     def targets(self) -> tuple[Path, ...]:
         """Return the file of the intervals and that of the picture."""
@@ -130,29 +165,88 @@ class ReconstructJob(VerbJob):
         return (*super().targets(), picture)
 
     def make(self, begin: Progress) -> Made:
-        """Return the density."""
+        """Return the density, or the shares of categories."""
         import warnings
 
+        from discreet.collect import MultiplicativeNoise, RandomizedResponse
         from discreet.engines.files import read
 
+        channel = self._channel()
+        if isinstance(channel, RandomizedResponse):
+            return self._shares(channel, begin)
+        if self.by is not None or self.method == "inverse":
+            raise ParameterError(
+                "'by', and the inverse matrix, are for categories; this column holds noisy numbers."
+            )
         reconstruction = self.reconstruction()
+        logs = isinstance(channel, MultiplicativeNoise)
         with warnings.catch_warnings():
             # Whether the steps converged is among the figures.
             warnings.simplefilter("ignore")
             begin("Counting")
-            counted = reconstruction.histogram(self._numbers(read(self.data, **self.reading)))
+            counted = reconstruction.histogram(self._numbers(read(self.data, **self.reading), logs=logs))
             begin("Reconstructing")
             density = reconstruction.reconstruct(counted, band=self.band, random_state=self.seed)
-        channel = self._channel()
-        if self.multiplicative:
-            density = channel.from_logarithms(density)  # type: ignore[union-attr]
+        if logs:
+            density = channel.from_logarithms(density)
         files = self.written(density.frame())
         if self.picture is not None:
-            noisy = None if self.multiplicative else counted
+            noisy = None if logs else counted
             files[Path(self.picture)] = lambda path: _draw(density, noisy, path)
         return Made("density", density, self._figures(density), files)
 
-    def _numbers(self, relation: Any) -> Iterator[FloatArray]:
+    def _shares(self, channel: Any, begin: Progress) -> Made:
+        """Return the shares of a column of categories, for each value of another column where one is named."""
+        import warnings
+
+        from discreet.core.engine import engine_of
+        from discreet.engines.files import read
+        from discreet.job.channels.shares import recovered_shares, shares_table
+
+        for name in ("band", "picture"):
+            if getattr(self, name) is not None:
+                raise ParameterError(f"'{name}' is for noisy numbers; this column holds categories.")
+        if self.method == "kernel":
+            raise ParameterError("A kernel density is for noisy numbers.", fix={"method": "em"})
+        relation = read(self.data, **self.reading)
+        engine = engine_of(relation)
+        named = [self.column] if self.by is None else [self.column, self.by]
+        require_named_columns(engine.value_types(relation), named, self.data)
+        tolerance = {} if self.tolerance is None else {"tolerance": self.tolerance}
+        begin("Counting")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = recovered_shares(
+                relation,
+                engine,
+                self.column,
+                channel,
+                by=self.by,
+                method=self.method,
+                max_steps=self.max_steps,
+                **tolerance,
+            )
+        begin("Reconstructing")
+        figures = {
+            "values": sum(shares.n for _, shares in found),
+            "categories": list(channel.categories),
+            "by": self.by,
+            "converged": all(shares.converged for _, shares in found),
+            "shares": [
+                {
+                    **({} if self.by is None else {"value": group}),
+                    "reports": shares.n,
+                    "shares": shares.shares.tolist(),
+                    "standard_errors": shares.standard_errors.tolist(),
+                }
+                for group, shares in found
+            ],
+            "file": None if self.out is None else str(self.out),
+        }
+        table = shares_table(found, self.column, self.by)
+        return Made("shares", table, figures, self.written(table))
+
+    def _numbers(self, relation: Any, *, logs: bool) -> Iterator[FloatArray]:
         """Return the column batch by batch, or its logarithms."""
         from discreet.collect.multiplicative_noise import logarithms
         from discreet.core.engine import engine_of
@@ -167,7 +261,7 @@ class ReconstructJob(VerbJob):
             if values.null_count:
                 raise InputError(f"Some noisy values of '{self.column}' are null; drop the rows first.")
             numbers = values.to_numpy()
-            yield logarithms(numbers, column=self.column) if self.multiplicative else numbers
+            yield logarithms(numbers, column=self.column) if logs else numbers
 
     def _figures(self, density: Any) -> dict[str, Any]:
         return {

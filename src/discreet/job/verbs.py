@@ -82,8 +82,8 @@ class Made:
     Attributes
     ----------
     kind
-        What it is: ``"noisy-table"``, ``"distorted-baskets"``, ``"density"``, ``"itemsets"``, ``"rules"``, ``"model"``,
-        ``"predictions"``, ``"vault"`` or ``"transcript"``.
+        What it is: ``"noisy-table"``, ``"distorted-baskets"``, ``"density"``, ``"shares"``, ``"itemsets"``,
+        ``"rules"``, ``"model"``, ``"predictions"``, ``"vault"`` or ``"transcript"``.
     data
         The thing itself.
     figures

@@ -73,6 +73,8 @@ from .tables.loss import loss as loss
 from .tables.loss import loss_between as loss_between
 from .tables.prediction import Prediction as Prediction
 from .tables.prediction import prediction as prediction
+from .tables.record_linkage import RecordLinkage as RecordLinkage
+from .tables.record_linkage import record_linkage as record_linkage
 from .tables.risk import AttackerRisk as AttackerRisk
 from .tables.risk import ClassSizes as ClassSizes
 from .tables.risk import Risk as Risk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
 from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
+from discreet.core.percentages import percent
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
@@ -20,7 +22,10 @@ Examples:
   discreet reconstruct noisy.csv --column age --noise gaussian --privacy 1.0 --range 0,100 --out density.csv
   discreet reconstruct noisy.csv --column age --noise laplace --spread 12 --band 0.95 --out density.csv \\
       --picture density.html
-  discreet reconstruct noisy.csv --column age --noise laplace --spread 12 --method kernel --bandwidth cv"""
+  discreet reconstruct noisy.csv --column age --noise laplace --spread 12 --method kernel --bandwidth cv
+  discreet reconstruct redrawn.csv --column town --channels channels.json --by sex --out shares.csv"""
+
+_MOST_SHOWN = 8
 
 
 @command(
@@ -29,6 +34,8 @@ Examples:
     essentials=(
         *(
             "--column",
+            "--channels",
+            "--by",
             "--noise",
             "--spread",
             "--privacy",
@@ -42,7 +49,13 @@ Examples:
     ),
 )
 @click.argument("data", type=options.DATA, metavar="FILE")
-@verb_options("reconstruct", without=("overwrite", "low", "high", "bandwidth"))
+@verb_options("reconstruct", without=("overwrite", "low", "high", "bandwidth", "channels"))
+@click.option(
+    "--channels",
+    type=options.DATA,
+    metavar="FILE",
+    help="How columns were hidden, in place of the noise: what perturb --json prints, or JSON or TOML by column.",
+)
 @click.option(
     "--range", "range_", metavar="LOW,HIGH", help="The range of the true values, where it is known."
 )
@@ -59,6 +72,7 @@ def reconstruct(data: Path, out: Path | None, as_json: bool, quiet: bool, **valu
     """Recover the distribution of the true values of a column of FILE; memory does not grow with FILE."""
     low, high = (None, None) if values["range_"] is None else gather.ends(values["range_"])
     ends = {"low": low, "high": high, "picture": values["picture"], "bandwidth": _bandwidth(values)}
+    ends |= {"channels": values["channels"]}
     job = command_job("reconstruct", values, data=data, out=out, reading=gather.reading(values), **ends)
     perform_verb("reconstruct", job, as_json=as_json, quiet=quiet)
 
@@ -81,6 +95,9 @@ def show(job: VerbJob, result: Made) -> None:
     from discreet.cli._output import number_text, print_lines
 
     figures = result.figures
+    if result.kind == "shares":
+        print_lines(_shares(figures))
+        return
     settled = "" if figures["converged"] else ", not settled: the best so far"
     files = (("written", figures["file"]), ("picture", figures["picture"]))
     print_lines(
@@ -92,3 +109,16 @@ def show(job: VerbJob, result: Made) -> None:
             *((label, path) for label, path in files if path is not None),
         ]
     )
+
+
+def _shares(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the shares of categories, where these are few, and whether the steps converged."""
+    lines = [("values", f"{figures['values']:,} reports of {len(figures['categories']):,} categories")]
+    for entry in figures["shares"]:
+        label = "shares" if figures["by"] is None else f"{figures['by']} {entry['value']}"
+        rows = zip(figures["categories"], entry["shares"], entry["standard_errors"], strict=True)
+        texts = [f"{category} {percent(share)} ± {percent(error)}" for category, share, error in rows]
+        lines.append((label, ", ".join(texts[:_MOST_SHOWN]) + (" …" if len(texts) > _MOST_SHOWN else "")))
+    if not figures["converged"]:
+        lines.append(("steps", "not settled: the best so far"))
+    return lines + ([("written", figures["file"])] if figures["file"] else [])
