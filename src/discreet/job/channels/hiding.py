@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.collect import Channels, Pram
-    from discreet.collect.channels import NoiseChannel
     from discreet.core.arrays import IntArray
     from discreet.core.engine import Engine
     from discreet.job.collecting import PerturbJob
@@ -202,7 +201,7 @@ class BySwapping(Hiding):
         from discreet.collect import RankSwapping
 
         window = {} if job.window is None else {"window": job.window}
-        self.swapping = RankSwapping(list(job.columns), **window, within=tuple(job.within))  # type: ignore[arg-type]
+        self.swapping = RankSwapping(list(job.columns), **window, within=tuple(job.within))
         self.private: dict[str, Any] = {}
 
     def look_at(self, relation: Any, engine: Engine) -> int:
@@ -246,7 +245,7 @@ class BySwapping(Hiding):
         ]
 
 
-def _noise_figures(channel: NoiseChannel) -> dict[str, Any]:
+def _noise_figures(channel: Any) -> dict[str, Any]:
     has_range = channel.low is not None and channel.high is not None
     return {
         **channel.to_dict(),
@@ -255,7 +254,7 @@ def _noise_figures(channel: NoiseChannel) -> dict[str, Any]:
     }
 
 
-def _pram_figures(channel: Pram) -> dict[str, Any]:
+def _pram_figures(channel: Any) -> dict[str, Any]:
     """Return the matrix; by its invariance a published category is the true one as often as a true one stays."""
     stays = channel.matrix.diagonal()
     return {
