@@ -48,12 +48,10 @@ _NEXT = {
         "--epsilon",
         "--range",
         "--redraw",
-        "--shares",
         "--window",
         "--within",
         "--drop",
         "--out",
-        "--seed",
     ),
 )
 @click.argument("data", type=options.DATA, metavar="FILE")

@@ -42,7 +42,6 @@ _MOST_SHOWN = 8
             "--epsilon",
             "--range",
             "--intervals",
-            "--band",
             "--out",
         ),
         *("--picture", "--overwrite"),
