@@ -67,7 +67,11 @@ def test_categories_are_redrawn_and_their_shares_recovered_by_class(
     assert plain["epsilon"] <= 1
     assert plain["columns"]["town"]["unchanged"] == pytest.approx(pram.matrix.diagonal() @ pram.shares)
     assert plain["columns"]["town"]["highest_belief"] == pytest.approx(pram.matrix.max())
-    assert [caution["code"] for caution in plain["cautions"]] == ["exact-shares", "exact-columns", "unique-column"]
+    assert [caution["code"] for caution in plain["cautions"]] == [
+        "exact-shares",
+        "exact-columns",
+        "unique-column",
+    ]
     seen = written(out)
     assert sorted(seen["pay"]) == sorted(true["pay"])
     assert (seen.sort("pay")["town"] == true.sort("pay")["town"]).mean() == pytest.approx(

@@ -12,7 +12,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._command import command
 from discreet.cli._runs import command_job, file_output, perform_verb, verb_options
-from discreet.core.percentages import percent
+from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
     from discreet.job import Made, VerbJob
