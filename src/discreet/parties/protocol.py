@@ -25,6 +25,7 @@ Facts = Mapping[str, Any]
 _LOST = {
     "late": "did not answer in time, and may still be running",
     "gone": "closed its connection",
+    "unconfirmed": "did not confirm that it has the result, which it may lack",
 }
 """How a party was lost, in words."""
 

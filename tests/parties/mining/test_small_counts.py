@@ -37,6 +37,7 @@ from discreet.parties.mining.models.tree_protocol import TreeProtocol
 from discreet.parties.mining.rules import association_rules
 from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.shares import coarse_tables
+from discreet.parties.shares.comparison import Comparison
 
 LETTERS = ("p", "q", "r", "s", "t")
 UNIT = {"x": (0.0, 8.0)}
@@ -447,6 +448,29 @@ def test_no_set_of_few_baskets_or_people_is_opened() -> None:
     columns = {"a": ["xa"], "b": ["xb"]}
     rules = simulate(VerticalRules(columns, key="id", max_people=9, min_support=1), people)
     assert not list(rules.outputs["a"].itemsets)
+
+
+def test_a_party_that_flips_a_comparison_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It opens counts below the agreed one; every other party sees that, and no result is made of them."""
+    honest = Comparison.share
+
+    def flipped(self: Comparison, products: Any, words: Any) -> Any:
+        bits = honest(self, products, words)
+        return bits ^ 1 if products.party.index else bits
+
+    monkeypatch.setattr(Comparison, "share", flipped)
+    shops = {"a": [["tea"]] * 20, "b": [["tea"]] * 20, "c": [["tea"]] * 19 + [["tea", "rare"]]}
+    with pytest.raises(PartyError, match="did not follow the protocol"):
+        simulate(AssociationRules(10, items=("tea", "rare"), max_length=1), shops)
+    ids = list(range(12))
+    people = {"a": {"id": ids, "xa": [1] * 6 + [0] * 6}, "b": {"id": ids, "xb": [0] * 5 + [1] * 6 + [0]}}
+    columns = {"a": ["xa"], "b": ["xb"]}
+    with pytest.raises(PartyError, match="did not follow the protocol"):
+        simulate(VerticalRules(columns, key="id", max_people=12, min_support=1), people)
+    rows = {name: {"x": [1.0] * 20, "y": [0] * 19 + [1]} for name in "abc"}
+    model = HorizontalNaiveBayes(columns=("x",), target="y", classes=(0, 1))
+    with pytest.raises(PartyError, match="did not follow the protocol"):
+        simulate(model, rows)
 
 
 def test_a_small_value_of_a_sum_has_a_caution() -> None:

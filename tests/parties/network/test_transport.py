@@ -57,6 +57,27 @@ def test_three_parties_sum_over_tls(three: Path) -> None:
     assert [found[name].values.tolist() for name in "abc"] == [[111, 222]] * 3
 
 
+def test_who_has_the_result_is_cautioned_where_another_may_lack_it(three: Path) -> None:
+    parties: dict[str, Any] = {}
+
+    def breaks(party: Any) -> None:
+        channel = party._channels["a"]
+        channel.end = channel._stream.transport.abort
+
+    before = {
+        "a": lambda party: parties.update(a=party),
+        "b": lambda party: parties.update(b=party),
+        "c": breaks,
+    }
+    found = meet(three, THREE, before=before)
+    assert found["a"].values.tolist() == [111, 222]
+    protocol = PartySession.read(three).protocol
+    assert protocol.cautions_of_run(found["b"], parties["b"]) == protocol.cautions(found["b"])
+    assert protocol.cautions_of_run(found["a"], parties["a"])[-1] == (
+        "Party 'c' did not confirm that it has the result, which it may lack; its data is in the result."
+    )
+
+
 @pytest.mark.parametrize("method", ['method = "ring"', 'kind = "real"'])
 def test_large_vectors_travel(tmp_path: Path, method: str) -> None:
     path = write_session(tmp_path, ("a", "b"), sum_of(300_000, method))

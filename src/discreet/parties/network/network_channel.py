@@ -68,7 +68,7 @@ class NetworkChannel(FrameChannel):
         self._waiting_bytes = self._unsent_bytes = 0
         self._lock = threading.Lock()
         self._room = threading.Event()
-        self._ended = threading.Event()
+        self._ended, self._confirmed = threading.Event(), False
         self._sender = asyncio.run_coroutine_threadsafe(self._transmit(), loop)
         loop.call_soon_threadsafe(self._stream.deliver_to, self._arrived)
 
@@ -161,6 +161,7 @@ class NetworkChannel(FrameChannel):
         elif kind == _ALIVE:
             self._note_alive()
         elif kind == _END:
+            self._confirmed = True
             self._ended.set()
         else:
             with self._lock:
@@ -192,9 +193,10 @@ class NetworkChannel(FrameChannel):
         with contextlib.suppress(PeerLostError):
             self.send(_END)
 
-    def wait_for_end(self, seconds: float) -> None:
-        """Wait until the peer has ended too, so that nothing sent to it is lost."""
+    def wait_for_end(self, seconds: float) -> bool:
+        """Wait until the peer has ended too, so that nothing sent to it is lost; return whether it says so."""
         self._ended.wait(max(0.0, seconds))
+        return self._confirmed
 
     def close(self) -> None:
         """Send what is still to be sent, and close the connection."""

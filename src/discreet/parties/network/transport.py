@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
@@ -60,7 +60,7 @@ def open_session(
             _abort(list(channels.values()), error)
             raise
         else:
-            _end(list(channels.values()))
+            _end(party, channels)
         finally:
             for channel in channels.values():
                 channel.close()
@@ -183,12 +183,14 @@ def _abort(channels: Sequence[NetworkChannel], error: BaseException) -> None:
         channel.abort(reason, about)
 
 
-def _end(channels: Sequence[NetworkChannel]) -> None:
+def _end(party: Party, channels: Mapping[str, NetworkChannel]) -> None:
+    """End a session that went well, and note which parties did not confirm that they have its result."""
     deadline = time.monotonic() + _END_SECONDS
-    for channel in channels:
+    for channel in channels.values():
         channel.end()
-    for channel in channels:
-        channel.wait_for_end(deadline - time.monotonic())
+    for peer, channel in channels.items():
+        if not channel.wait_for_end(deadline - time.monotonic()):
+            party.lost.setdefault(peer, "unconfirmed")
 
 
 def _result(steps: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:

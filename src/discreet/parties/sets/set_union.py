@@ -33,7 +33,7 @@ _TRIES = 1 << 14
 @public
 @dataclass(frozen=True)
 class SetUnion(UnionProtocol):
-    """The union of the parties' sets of texts; nobody learns who holds what.
+    """The union of the parties' sets of texts; who holds what shows as far as ``leaks`` says, and no further.
 
     Every party fills its set with fakes up to ``max_items``, encrypts and shuffles it. The sets go around until every
     party has encrypted and shuffled each of them. Equal texts are then equal and nothing else shows, so two parties can
@@ -81,11 +81,12 @@ class SetUnion(UnionProtocol):
         return (
             (
                 "The first party learns how many items any of the second, fourth … party have in common with each "
-                "other and with the rest, but not which ones."
+                "other and with the rest. Where that is none, all of the union, or the union is small, it follows "
+                "which ones."
             ),
             (
                 "The second party learns how many items any of the first, third … party have in common with each "
-                "other, but not which ones."
+                "other. Where that is none, all of the union, or the union is small, it follows which ones."
             ),
             *self.consent_leaks,
         )

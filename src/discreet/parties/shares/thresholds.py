@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.parties.errors import PartyError
 from discreet.parties.protocol import Party
 from discreet.parties.shares.bit_products import BitProducts, pair_frames, word_frames
 from discreet.parties.shares.comparison import Comparison
@@ -103,6 +104,18 @@ class Thresholds:
     def opened(self, shares: Words) -> NDArray[np.int64]:
         """Return the counts at both parties."""
         return opened_counts(self._pair, shares)
+
+
+def require_agreed(counts: NDArray[np.int64], least: int) -> None:
+    """Raise a PartyError where a count was opened that the comparison with the least one should have kept shut.
+
+    A party that flips its share of a comparison opens a count of its choice and sees it; the others stop.
+    """
+    if (counts < least).any():
+        raise PartyError(
+            f"A count below {least} was opened: a party did not follow the protocol. The run stops without a result; "
+            "do not run again with the same parties."
+        )
 
 
 def opened_counts(pair: Party, shares: Words) -> NDArray[np.int64]:

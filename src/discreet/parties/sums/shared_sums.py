@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.parties.protocol import Party
-from discreet.parties.shares.thresholds import NestedGroups, ThresholdFrames, Thresholds, Words, opened_counts
+from discreet.parties.shares.thresholds import (
+    NestedGroups,
+    ThresholdFrames,
+    Thresholds,
+    Words,
+    opened_counts,
+    require_agreed,
+)
 from discreet.parties.sums.sum_rounds import RoundFrames, SumRounds
 from discreet.parties.transcript import FrameShape
 
@@ -71,7 +78,9 @@ class SharedSums:
         values = np.zeros(share.size, np.int64)
         if share.size and (judge := self._judge()):
             values = judge.large(share, least, largest=largest)
-        return self._spread(_OPENED, values, known_to=2)
+        counts = self._spread(_OPENED, values, known_to=2)
+        require_agreed(counts[counts != 0], least)
+        return counts
 
     def none_small(
         self, share: Words, groups: NestedGroups, least: int, *, largest: int

@@ -29,6 +29,7 @@ from discreet.parties.mining.rules.joint_rules import (
 from discreet.parties.protocol import Facts, Party, own_rows_leak
 from discreet.parties.sets.private_sets import UnitedItems
 from discreet.parties.sets.set_union import SetUnion
+from discreet.parties.shares.thresholds import require_agreed
 from discreet.parties.sums.secure_sum import SecureSum
 from discreet.parties.sums.shared_sums import SharedFrames, SharedSums
 from discreet.parties.sums.sum_rounds import SumRounds
@@ -149,15 +150,15 @@ class AssociationRules(RulesProtocol):
     def _union_leaks(self) -> Iterator[str]:
         if not self.items:
             yield (
-                "Every party learns which items are large at one party or more, but not at which; in few baskets "
+                "Every party learns which items are large at one party or more; in few baskets "
                 "an item of one is large."
             )
         if self.candidates == "union":
-            yield "Every party learns which candidates are large at one party or more, but not at which."
+            yield "Every party learns which candidates are large at one party or more."
         if not self.items or self.candidates == "union":
             yield (
-                "The first and the second party learn how many of these some of the other parties have in common, but "
-                "not which ones."
+                "The first and the second party learn how many of these some of the other parties have in common. "
+                "Where that is none, all, or these are few, it follows which ones, and at which party they are large."
             )
 
     def check_parties(self, names: Sequence[str]) -> None:
@@ -263,6 +264,7 @@ class _Half:
             facts[f"frequent of {length}"] = len(levels[-1])
             candidates = longer_candidates(levels[-1], max_length=self._protocol.max_length)
         counts = self._sums.opened(np.concatenate(shares))
+        require_agreed(counts, self._protocol.least(self._largest))
         facts["baskets"] = self._largest
         for fact, value in facts.items():
             revealed.reveal(fact, value)

@@ -21,7 +21,7 @@ from discreet.parties.mining.rules.joint_rules import Sets
 from discreet.parties.ot.extension import TransferReceiver, TransferSender, transfer_setup_frames
 from discreet.parties.ot.forms import correlated_frames, receive_correlated, send_correlated
 from discreet.parties.protocol import Party
-from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds
+from discreet.parties.shares.thresholds import ThresholdFrames, Thresholds, require_agreed
 from discreet.parties.transcript import FrameShape
 
 Part = tuple[int, ...]
@@ -134,7 +134,9 @@ class ColumnProducts:
         words = share.astype(np.uint64)
         reached = judge.at_least(words, least, largest=self._n)
         counts = np.zeros(share.size, np.int64)
-        counts[reached] = judge.opened(words[reached]).astype(self._word)
+        opened = judge.opened(words[reached])
+        counts[reached] = opened.astype(self._word)
+        require_agreed(counts[reached], least)
         return counts
 
     def _joined(self, group: Group) -> Held:
