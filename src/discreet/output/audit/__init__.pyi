@@ -1,12 +1,12 @@
 from .auditor import Answer as Answer
 from .auditor import Auditor as Auditor
 from .auditor import Bound as Bound
-from .auditor import Denied as Denied
-from .boolean import BooleanAuditor as BooleanAuditor
 from .auditor import DataChangedError as DataChangedError
+from .auditor import Denied as Denied
 from .auditor import LogError as LogError
 from .auditor import QueryError as QueryError
 from .auditor import VaultInUseError as VaultInUseError
+from .boolean import BooleanAuditor as BooleanAuditor
 from .extrema import ExtremaAuditor as ExtremaAuditor
 from .interval import IntervalAuditor as IntervalAuditor
 from .private import PrivateAnswers as PrivateAnswers
