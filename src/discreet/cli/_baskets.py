@@ -150,7 +150,6 @@ def check(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) 
 def measure_risk(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Measure how likely baskets are to be found again by a few known items."""
     from discreet.cli._progress import stages
-    from discreet.core.baskets.grouped import GroupedBaskets
     from discreet.measure import reidentification, sensitive_tie
 
     refuse_of_tables(values, besides=("rest",))
@@ -159,7 +158,7 @@ def measure_risk(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet:
         progress("Reading")
         baskets = read(data, values)
         progress("Measuring")
-        ordinary = baskets.baskets if isinstance(baskets, GroupedBaskets) else baskets
+        ordinary = baskets.ordinary
         longest = int(ordinary.lengths.max(initial=0))
         n_known = numbers if values["known"] else [number for number in numbers if number <= longest]
         risks = [reidentification(baskets, number, random_state=values["seed"]) for number in n_known]

@@ -151,6 +151,12 @@ class Release:
         groups: Groups = self._kind.groups(self)
         return groups
 
+    @property
+    def counted(self) -> Groups:
+        """The classes that people are counted in: of units, where the rows belong to some."""
+        groups: Groups = self._kind.counted(self)
+        return groups
+
     @cached_property
     def verdict(self) -> Verdict:
         """The judgment of the released data alone, or where it cannot show the guarantee, by the evidence."""

@@ -22,6 +22,8 @@ class ConstructedGuarantee(Guarantee):
     """A guarantee about something that is no table; ``about`` says what, and those about the same may be joined."""
 
     about: ClassVar[str]
+    kind: ClassVar[str] = ""
+    """The kind of data of the releases that the guarantee judges; empty where it judges none."""
 
     @abstractmethod
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
@@ -45,6 +47,7 @@ class SketchGuarantee(ConstructedGuarantee):
     """A guarantee about published sketches, which they cannot show by themselves."""
 
     about: ClassVar[str] = "sketches"
+    kind: ClassVar[str] = "sketches"
 
     @abstractmethod
     def measure_release(self, release: Release) -> FloatArray:
@@ -57,7 +60,7 @@ class SketchGuarantee(ConstructedGuarantee):
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge a release of sketches, by construction; sketches or tables without their evidence are refused."""
         del suppressed
-        if not isinstance(subject, Release) or subject.kind != "sketches":
+        if not isinstance(subject, Release) or subject.kind != self.kind:
             self._refuse()
         measure, holds = self.measure_release(subject), self.holds_in(subject)
         failing = int((~holds).sum())

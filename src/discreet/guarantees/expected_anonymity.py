@@ -69,6 +69,7 @@ class ExpectedAnonymity(ConstructedGuarantee):
     attacker: Attacker = "informed"
 
     about: ClassVar[str] = "uncertain records"
+    kind: ClassVar[str] = "uncertain-records"
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), InstanceOf((str, type(None)), "the name of a column or None")),
         "attacker": OneOf(ATTACKERS),
@@ -92,7 +93,7 @@ class ExpectedAnonymity(ConstructedGuarantee):
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge a release of uncertain records by its evidence; anything else is refused."""
         del suppressed
-        if not isinstance(subject, Release) or subject.kind != "uncertain-records":
+        if not isinstance(subject, Release) or subject.kind != self.kind:
             self._refuse()
         arrays, details = subject.evidence.arrays, subject.evidence.details
         if not {ANONYMITY, LEVELS} <= set(arrays):

@@ -8,7 +8,6 @@ import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.release import Release
 from discreet.core.rng import generator
 from discreet.measure import kl
@@ -92,8 +91,8 @@ def kl_curve_of(release: Release) -> Curve | None:
 
     None where sensitive items are so few that the figures could reveal who holds them.
     """
-    data = release.data
-    if not isinstance(data, GroupedBaskets) or data.sensitive.counts.sum() < _FEWEST_HELD:
+    data = release.figures.public.grouped
+    if data is None or data.sensitive.counts.sum() < _FEWEST_HELD:
         return None
     lengths = tuple(r for r in _LENGTHS if r <= data.baskets.n_items)
     n_queries = int(np.clip(_WORK / max(data.baskets.items.size, 1), *_QUERIES))

@@ -85,7 +85,7 @@ class PublicBasketFigures(PublicFigures):
     @property
     def baskets(self) -> Baskets:
         """The published baskets, without the sensitive counts."""
-        baskets: Baskets = self.release.data if self.grouped is None else self.grouped.baskets
+        baskets: Baskets = self.release.data.ordinary
         return baskets
 
     @property

@@ -92,6 +92,10 @@ class GroupedTableKind(TableKind):
         columns = {name: replace(other(), role=roles.get(name, Role.OTHER)) for name in data.frame.columns}
         return data, Schema(columns)
 
+    def added_columns(self, release: Release) -> Sequence[str]:
+        """Return the column with the number of the group."""
+        return (release.data.group,)
+
     def columns(self, data: Any) -> tuple[set[str], set[str]] | None:
         """Return the columns of the rows; the group and the counted value stand apart."""
         return set(data.frame.columns), {data.group, data.counts.column_names[1]}

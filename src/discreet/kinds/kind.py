@@ -140,6 +140,15 @@ class Kind(ABC):
         groups: Groups = release.data.groups()
         return groups
 
+    def counted(self, release: Release) -> Groups:
+        """Return the classes that people are counted in: the groups, where no unit has several rows."""
+        return self.groups(release)
+
+    def added_columns(self, release: Release) -> Sequence[str]:
+        """Return the columns that the method added to the released rows, such as the number of a group."""
+        del release
+        return ()
+
     def published_texts(self, release: Release) -> Sequence[Any]:
         """Return frames or baskets that hold every text of the release, so that formulas among them are found."""
         return (release.data,)

@@ -194,6 +194,10 @@ class TableKind(Kind):
         """Return the equivalence classes of the released rows."""
         return release.table.groups()
 
+    def counted(self, release: Release) -> Groups:
+        """Return the classes with their units counted."""
+        return release.judged_table.counted
+
     def published_texts(self, release: Release) -> Sequence[Any]:
         """Return the released rows."""
         return (release.table.source.rows,)

@@ -16,7 +16,6 @@ from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import spelling
 from discreet.core.boundary import public
 from discreet.core.figures import Caution
-from discreet.core.records.sketches import Sketches
 from discreet.core.release import Release
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.labels import value_kind
@@ -138,22 +137,8 @@ def _frames(data: Any) -> Iterator[Any]:
     if isinstance(data, Release):
         for part in load(KIND_OF)(data).published_texts(data):
             yield from _frames(part)
-    elif isinstance(data, Sketches):
-        return
-    elif isinstance(data, GroupedTable):
-        yield data.frame
-        yield data.counts
-    elif isinstance(data, GroupedBaskets):
-        yield from _frames(data.baskets)
-        yield _items(data.sensitive_names, np.unique(data.sensitive.values))
-    elif isinstance(data, Baskets):
-        yield _items(data.names, np.flatnonzero(data.counts))
     else:
-        yield data
-
-
-def _items(names: pa.Array, held: Any) -> pa.Table:
-    return pa.table({"item": names.take(pa.array(held))})
+        yield from data.text_frames() if hasattr(data, "text_frames") else (data,)
 
 
 @public

@@ -157,8 +157,7 @@ def _check_release(data: Path, values: dict[str, Any], *, as_json: bool, quiet: 
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Reading")
         record = read_record(folder)
-        is_table = record["kind"] == "table"
-        columns = released_columns(folder, record) if chosen and is_table else {}
+        columns = released_columns(folder, record) if chosen and record.get("columns") else {}
         required = guarantee_from(chosen, columns, Path()) if chosen else None
         people = None
         if values["population"] is not None:

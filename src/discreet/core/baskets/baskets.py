@@ -123,6 +123,15 @@ class Baskets:
         return from_sparse(matrix, names=names)
 
     @property
+    def ordinary(self) -> Baskets:
+        """The items that are published exactly: all of them, where none is set apart in groups."""
+        return self
+
+    def text_frames(self) -> Iterator[pa.Table]:
+        """Iterate over frames that hold every text: each item that a basket holds, once."""
+        yield pa.table({"item": self.names.take(pa.array(np.flatnonzero(self.counts)))})
+
+    @property
     def n_items(self) -> int:
         """The number of items, those in no basket included."""
         return len(self.names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -183,6 +183,16 @@ class GroupedBaskets:
             group_item_counts(groups, values, counts, n_groups=n_groups, n_items=sensitive.n_items),
             sensitive.names,
         )
+
+    @property
+    def ordinary(self) -> Baskets:
+        """The items that are published exactly."""
+        return self.baskets
+
+    def text_frames(self) -> Iterator[pa.Table]:
+        """Iterate over frames that hold every text: ordinary items, then sensitive ones."""
+        yield from self.baskets.text_frames()
+        yield pa.table({"item": self.sensitive_names.take(pa.array(np.unique(self.sensitive.values)))})
 
     @cached_property
     def sizes(self) -> IntArray:

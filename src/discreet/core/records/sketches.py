@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -111,6 +111,10 @@ class Sketches:
     def lengths(self) -> IntArray:
         """The number of components of each sketch."""
         return np.diff(self.indptr)
+
+    def text_frames(self) -> Iterator[Any]:
+        """Iterate over the frames that hold every text: sketches are numbers alone."""
+        return iter(())
 
     @property
     def longest(self) -> int:

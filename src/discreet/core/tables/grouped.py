@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,11 @@ class GroupedTable:
         indptr = bounds(np.bincount(groups, minlength=sizes.size))
         overall = np.bincount(codes, weights=summed).astype(np.int64)
         return Groups(sizes, {name: SensitiveCounts(name, indptr, codes.astype(np.int32), summed, overall)})
+
+    def text_frames(self) -> Iterator[Any]:
+        """Iterate over the frames that hold every text."""
+        yield self.frame
+        yield self.counts
 
     @property
     def _kind(self) -> pa.DataType:

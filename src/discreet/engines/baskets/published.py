@@ -28,8 +28,8 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 def write_published(data: GroupedBaskets | Baskets, folder: Path, kind: str) -> list[Path]:
     """Write published baskets into a folder: one file, and one more where they are grouped."""
-    baskets, group = (data.baskets, data.group) if isinstance(data, GroupedBaskets) else (data, None)
-    frame = _long(baskets, group) if kind in _DELIMITERS else _nested(baskets, group)
+    group = data.group if isinstance(data, GroupedBaskets) else None
+    frame = _long(data.ordinary, group) if kind in _DELIMITERS else _nested(data.ordinary, group)
     written = [write_frame(frame, folder / f"{BASKETS}.{kind}", kind)]
     if isinstance(data, GroupedBaskets):
         counts = {

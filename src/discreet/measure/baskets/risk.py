@@ -141,8 +141,7 @@ def reidentification(
     require(owner, "n_samples", n_samples, IntIn(2))
     require(owner, "confidence", confidence, FloatIn(0, 1, closed="neither"))
     rng = generator(random_state, owner=owner)
-    data = subject.data if isinstance(subject, Release) else subject
-    baskets = data.baskets if isinstance(data, GroupedBaskets) else data
+    baskets = (subject.data if isinstance(subject, Release) else subject).ordinary
     eligible = np.flatnonzero(baskets.lengths >= r)
     if eligible.size == 0:
         raise InputError(f"No basket holds {r} or more items, so nobody can know that many.")
@@ -166,7 +165,7 @@ def basket_risk(
     numbers = list(known)
     risks: list[tuple[Reidentification, ...]] = []
     for data in (release.original, release.data):
-        baskets = data.baskets if isinstance(data, GroupedBaskets) else data
+        baskets = data.ordinary
         longest = int(baskets.lengths.max(initial=0))
         risks.append(
             tuple(

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from discreet.core.adapters import KIND_OF, load
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
@@ -108,7 +109,7 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
     """
     require("risk", "subject", subject, InstanceOf((Table, Release), "a Table or a Release"))
     require("risk", "threshold", threshold, FloatIn(0, 1))
-    groups = _classes(subject)
+    groups = subject.counted
     sizes = groups.sizes
     prosecutor = _attacker(1 / sizes, sizes, threshold)
     journalist = None
@@ -140,13 +141,6 @@ def class_size_histogram(groups: Groups) -> ClassSizes:
     """
     sizes, classes = np.unique(groups.sizes, return_counts=True)
     return ClassSizes(sizes, classes.astype(np.int64), sizes * classes)
-
-
-def _classes(subject: Table | Release) -> Groups:
-    """Return the classes whose sizes an attacker is up against: of units, where the rows belong to some."""
-    if isinstance(subject, Release):
-        return subject.judged_table.counted if subject.kind == "table" else subject.groups()
-    return subject.counted
 
 
 def _described(groups: Groups, population: Table) -> IntArray:
@@ -232,7 +226,7 @@ def published_as_is(data: Table | Release) -> list[str]:
     """Return the columns of the role other, without pseudonyms and the number of a group."""
     if isinstance(data, Table):
         return list(data.schema.named(Role.OTHER))
-    replaced = set() if data.kind != "grouped-table" else {data.data.group}
+    replaced: set[object] = set(load(KIND_OF)(data).added_columns(data))
     for entry in data.recipe.get("columns", []):
         if isinstance(entry, Mapping) and entry.get("pseudonym"):
             replaced.add(entry.get("name"))
