@@ -158,6 +158,7 @@ class HiddenRules(Kind):
         alone = int((release.groups().sizes == 1).sum())
         words = "rows have quasi-identifiers that no other row has"
         yield from _not_anonymous(alone, release.table.n_rows, words)
+        yield from _marks_of_hiding(release)
         yield from twins_of_rules(release)
         yield from other_columns(release, public.data.singling_out)
 
@@ -228,6 +229,24 @@ def _not_anonymous(alone: int, n_records: int, words: str) -> Iterator[Caution]:
             "not-anonymous",
             f"{alone:,} of {n_records:,} {words}: hiding rules does not keep people from being found again. Anonymize "
             "the data first, where it is about people.",
+        )
+
+
+def _marks_of_hiding(release: Release) -> Iterator[Caution]:
+    """Say that changed cells point at the rule: all of them stand in rows that hold the rest of it."""
+    table = release.table
+    n_null = sum(
+        column.null_count
+        for column in table.source.columns((*table.schema.quasi, *table.schema.sensitive)).values()
+    )
+    is_coarser = release.recipe.get("parameters", {}).get("cells") == "coarser"
+    if n_null or is_coarser:
+        cells = "coarser than others" if is_coarser else "null"
+        yield Caution(
+            "marks-of-hiding",
+            f"Cells are {cells} where a rule was hidden. Whoever compares the rows that have such cells can often read "
+            "the rule from them and put the values back. Hide rules in baskets of items instead, or leave the columns "
+            "of the rule out.",
         )
 
 

@@ -140,6 +140,8 @@ def test_a_table_is_hidden_in(invoke, tmp_path: Path) -> None:
     left = [line for line in lines[1:] if line[:2] == ["26", "10562"]]
     both = [line for line in left if line[2] == "HIV"]
     assert len(both) < 2 or len(both) < 0.5 * len(left)
+    cautions = {caution["code"] for caution in json.loads((out / "release.json").read_text())["cautions"]}
+    assert "marks-of-hiding" in cautions, "the rows with empty cells show the rest of the rule"
     compared = invoke(
         "hide", data, *asked, "--rule", rule, "--min-confidence", 0.5, "--compare", "--time-limit", 5
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -131,6 +132,21 @@ def test_dominance_and_p_percent_find_dominated_sums() -> None:
     # The second of n estimates the first to within 4.5 of 90.5; the second of s to within 30 of 40.
     assert sums.primary(1, None, 10).tolist() == [False, True, False]
     assert sums.primary(1, None, 4).tolist() == [False, False, False]
+
+
+@pytest.mark.parametrize("rule", [{"p_percent": 10}, {"dominance": (1, 60)}, {}])
+def test_a_sum_of_zeros_is_not_published_where_somebody_contributes(rule: dict[str, Any]) -> None:
+    """It shows that everybody's value is 0; a zero of a cell in which nobody is shows nothing."""
+    rows = [("a", "y", 200.0 + 5 * number) for number in range(4)] + [("a", "x", 0.0)] * 4
+    rows += [("b", "x", 150.0 + 9 * number) for number in range(4)] + [("b", "y", 0.0)] * 4
+    rows += [("c", branch, 300.0 + 7 * number) for branch in "xy" for number in range(5)]
+    rows += [("d", "x", 120.0 + 5 * number) for number in range(4)]
+    sums = Tabulation.of(table_of(rows, town=quasi(), job=quasi(), debt=sensitive()), "debt")
+    release = CellSuppression(CellProtection(3, width=1) if not rule else 1, **rule).release(sums)
+    zero = sums.table.values == 0
+    assert release.verdict.verified
+    assert (release.data.suppressed & zero).sum() == 2
+    assert not release.data.suppressed[zero & (sums.contributors == 0)].any()
 
 
 def test_suppressed_sums_reach_beyond_the_true_value() -> None:

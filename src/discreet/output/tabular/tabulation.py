@@ -157,6 +157,8 @@ class Tabulation:
     ) -> BoolArray:
         """Return the cells that must not be published by themselves: of few contributors, or dominated by some.
 
+        A sum of 0 to which somebody contributes is such a cell too, since it shows every contribution.
+
         Parameters
         ----------
         threshold
@@ -168,6 +170,8 @@ class Tabulation:
         """
         values, contributors = self.table.values, self.contributors
         small = (contributors > 0) & (contributors < threshold)
+        if self.table.measure is not None:
+            small |= (contributors > 0) & (values == 0)
         if dominance is not None:
             n, k = dominance
             small |= (self.largest(n) * 100.0 > k * values) & (values > 0)
