@@ -31,6 +31,8 @@ SECRETS = {
     "0.2-closeness, equal": 0.843,
 }
 """ARX's seconds with the occupation as sensitive column and 5 % suppressed."""
+TIMES = 8
+"""How many times faster than ARX the search is with a sensitive column."""
 EVERY_NODE = 0.7
 WHOLE, WHOLE_ARX = 1.2, "2.7 to 5 s"
 ANJANA = 20.0
@@ -47,7 +49,9 @@ def run() -> list[Row]:
     ]
     promises = _promises()
     rows += [
-        _searched(f"search, {name}, 5 % suppressed", eight, KAnonymity(K) & promises[name], SUPPRESSED, arx)
+        _searched(
+            f"search, {name}, 5 % suppressed", eight, KAnonymity(K) & promises[name], SUPPRESSED, arx, TIMES
+        )
         for name, arx in SECRETS.items()
     ]
     return [*rows, _every_node(nine), _whole_process(), *_beside_anjana()]
@@ -63,12 +67,12 @@ def _promises() -> dict[str, Any]:
     return dict(zip(SECRETS, every, strict=True))
 
 
-def _searched(what: str, table: Any, guarantee: Any, share: float, arx: float) -> Row:
-    """Time a search from building its scorer to its answer."""
+def _searched(what: str, table: Any, guarantee: Any, share: float, arx: float, times: float = 1) -> Row:
+    """Time a search from building its scorer to its answer; it must be some times faster than ARX's."""
     found: list[Any] = []
     seconds = cpu(lambda: found.append(search(table, guarantee, share)), times=5, warm=1)
     note = f"loss {found[-1].cost:.4f}, {found[-1].suppressed:,} rows suppressed"
-    return within(what, seconds, arx, "s", peer=f"{arx * 1e3:.0f} ms", note=f"{note}; peer: {ARX}")
+    return within(what, seconds, arx / times, "s", peer=f"{arx * 1e3:.0f} ms", note=f"{note}; peer: {ARX}")
 
 
 def search(table: Any, guarantee: Any, share: float) -> Any:

@@ -169,9 +169,13 @@ def test_the_bound_is_of_use() -> None:
     assert AlphaKAnonymity(0.5, 11).failing_at_least(groups).tolist() == [10, 10]
     held = math.log(oracles.effective_values([row["ward"] for row in rows[:10]]))
     entropy = EntropyDiversity(2).failing_at_least(groups)
-    assert entropy == pytest.approx([10 * (1 - held / math.log(2)), 0], abs=1e-6)
+    assert entropy == pytest.approx([10 * (math.log(2) - held) / (math.log(2) + math.log(0.9)), 0], abs=1e-6)
+    assert RecursiveDiversity(4, 2).failing_at_least(groups).tolist() == [5, 0]
     both = KAnonymity(11) & EntropyDiversity(2)
     assert both.failing_at_least(groups).tolist() == [10, 10]
     distances = TCloseness(0.1).failing_at_least(groups)
-    assert distances == pytest.approx([10 * 0.1 / 0.6, 10 * 0.1 / 0.6], abs=1e-6)
+    assert distances == pytest.approx([10 * 0.1 / (0.3 - 0.1), 10 * 0.1 / (0.7 - 0.1)], abs=1e-6)
+    ways = 0.9 * math.log(0.9 / 0.7) + 0.1 * math.log(0.1 / 0.3)
+    divergent = TCloseness(0.1, "kl").failing_at_least(groups)
+    assert divergent[0] == pytest.approx(max(0.0, 10 * (ways - 0.1) / (math.log(0.9 / 0.7) - 0.1)), abs=1e-6)
     assert (TCloseness(0.1).failing_at_least(groups, moved=0.05) < distances).all()

@@ -28,6 +28,39 @@ TOLERANCE = 1e-9
 Relation = Literal[">=", "<=", "<"]
 
 
+@dataclasses.dataclass(frozen=True)
+class ClassRule:
+    """What a guarantee asks of the values of one sensitive column in every class, in a form that kernels judge by.
+
+    ``kind`` is one of ``KINDS`` in `discreet.kernels.tables.class_rules`, ``bound`` what the measure is compared with,
+    ``rank`` the l of a recursive rule.
+    """
+
+    kind: str
+    column: str
+    bound: float
+    rank: int = 0
+
+    @property
+    def passes(self) -> float:
+        """Where a measure passes: entropies from there on, shares and distances up to there, ratios below it."""
+        if self.kind in ("distinct", "recursive", "largest share"):
+            return self.bound
+        slack = TOLERANCE * max(1.0, self.bound)
+        return math.log(self.bound - slack) if self.kind == "entropy" else self.bound + slack
+
+    def certain(self, moved: float) -> float:
+        """Return the bound that no part of a class exceeds, a share of the rows being left out; nan for unknown."""
+        if self.kind == "entropy":
+            return math.log(self.bound) - 2 * TOLERANCE
+        if self.kind == "ordered" or moved >= 1.0:
+            return math.nan
+        if self.kind != "largest share":
+            moved = -math.log1p(-moved) if self.kind == "divergence" else moved
+        bound = self.bound + (0.0 if self.kind == "largest share" else moved)
+        return bound + TOLERANCE * max(1.0, bound)
+
+
 class HasGroups(Protocol):
     """Anything a guarantee can judge: a table or a release."""
 
@@ -154,6 +187,11 @@ class Guarantee(ABC):
     def judged_values(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name those of a table's sensitive columns whose values decide whether a class keeps the guarantee."""
         return self.columns(sensitive)
+
+    def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...] | None:
+        """Return what the guarantee asks of classes of ``smallest`` rows, as rules; None where it is no such list."""
+        del sensitive
+        return () if self.by_size else None
 
     @abstractmethod
     def measure(self, groups: Groups) -> FloatArray:
@@ -389,6 +427,16 @@ class AllOf(Guarantee):
         judged = {name for part in self.parts for name in part.judged_values(sensitive)}
         return tuple(name for name in sensitive if name in judged)
 
+    def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...] | None:
+        """Return the rules of all parts; None where a part is no list of rules."""
+        rules: list[ClassRule] = []
+        for part in self.parts:
+            more = part.class_rules(sensitive)
+            if more is None:
+                return None
+            rules += more
+        return tuple(dict.fromkeys(rules))
+
     def measure(self, groups: Groups) -> FloatArray:
         """Count the guarantees every class keeps."""
         return np.asarray(np.sum([part.holds(groups) for part in self.parts], axis=0, dtype=np.float64))
@@ -446,16 +494,18 @@ def compare(
     return np.asarray(measure <= bound + slack if relation == "<=" else measure < bound - slack)
 
 
-def failing_share(measure: FloatArray, bound: float, highest: float) -> FloatArray:
+def failing_share(measure: FloatArray, bound: float, highest: float | FloatArray) -> FloatArray:
     """Return the least share of a class in failing parts, for a measure that no mixture of parts can exceed.
 
     Where the class measures more than the bound, its passing parts measure at most the bound and its failing parts at
-    most the highest there is, and their weighted mean is no less than the whole's measure.
+    most the highest there is, and their weighted mean is no less than the whole's measure. The same holds of a linear
+    function that is nowhere above the measure and equal to it at the class, so that ``highest`` may be this function's
+    highest value over the class's own values.
     """
     bound += TOLERANCE * max(1.0, abs(bound))
-    if highest <= bound + TOLERANCE:
-        return np.zeros(measure.size)
-    return np.clip((measure - bound) / (highest - bound) - TOLERANCE, 0.0, 1.0)
+    room = np.broadcast_to(np.subtract(highest, bound), measure.shape)
+    share = np.divide(measure - bound, room, out=np.zeros(measure.size), where=room > TOLERANCE)
+    return np.asarray(np.clip(share - TOLERANCE, 0.0, 1.0))
 
 
 def expected(counts: SensitiveCounts) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,7 +11,14 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Guarantee, Relation, SensitiveGuarantee, failing_share
+from discreet.core.guarantee import (
+    ClassRule,
+    ColumnNames,
+    Guarantee,
+    Relation,
+    SensitiveGuarantee,
+    failing_share,
+)
 from discreet.core.params import Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.verdict import Verdict
@@ -118,6 +126,10 @@ class AlphaKAnonymity(SensitiveGuarantee):
         """Bound from below how many rows of each class fail, however it is divided: the largest share is convex."""
         share = failing_share(self.measure(groups), self.alpha, 1.0)
         return np.where(groups.sizes < self.k, groups.sizes, share * groups.sizes)
+
+    def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...]:
+        """Return the guarantee as a rule for each column."""
+        return tuple(ClassRule("largest share", name, self.alpha) for name in self.columns(sensitive))
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

@@ -6,7 +6,7 @@ Null is a value like any other. With several columns each column must be diverse
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +14,15 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import TOLERANCE, ColumnNames, Guarantee, Relation, SensitiveGuarantee
+from discreet.core.guarantee import (
+    TOLERANCE,
+    ClassRule,
+    ColumnNames,
+    Guarantee,
+    Relation,
+    SensitiveGuarantee,
+    failing_share,
+)
 from discreet.core.params import POSITIVE, Constraints, FloatIn, IntIn
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
@@ -53,6 +61,10 @@ class DistinctDiversity(SensitiveGuarantee):
     def bound(self) -> float:
         """The bound l."""
         return float(self.l)
+
+    def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...]:
+        """Return the guarantee as a rule for each column."""
+        return tuple(ClassRule("distinct", name, self.l) for name in self.columns(sensitive))
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
@@ -96,12 +108,21 @@ class EntropyDiversity(SensitiveGuarantee):
         return float(self.l)
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
-        """Bound from below how many rows of each class fail, however it is divided: the entropy is concave."""
-        entropy = math.log(self.l) - 2 * TOLERANCE
-        if entropy <= TOLERANCE:
-            return np.zeros(groups.n_groups)
-        share = np.clip(1 - np.log(self.measure(groups)) / entropy - TOLERANCE, 0.0, 1.0)
+        """Bound from below how many rows of each class fail, however it is divided.
+
+        The entropy of a part is at most its mean of -log p, p being the shares in the whole class. That is linear in
+        the part, the entropy of the class itself over all parts, and nowhere below -log of the largest share.
+        """
+        log_l = math.log(self.l) - 2 * TOLERANCE
+        share = np.zeros(groups.n_groups)
+        for counts in self._counts(groups):
+            most = np.maximum.reduceat(counts.share, counts.indptr[:-1])
+            share = np.maximum(share, failing_share(-np.log(self._score(counts)), -log_l, np.log(most)))
         return np.where(groups.sizes < self.smallest, groups.sizes, share * groups.sizes)
+
+    def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...]:
+        """Return the guarantee as a rule for each column."""
+        return tuple(ClassRule("entropy", name, self.l) for name in self.columns(sensitive))
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
@@ -165,6 +186,25 @@ class RecursiveDiversity(SensitiveGuarantee):
         """The bound c."""
         return float(self.c)
 
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail, however it is divided.
+
+        Parts that keep the guarantee hold the class's most frequent value less than c times as often as rarer ones,
+        and over all parts there are no more of the rarer ones than in the whole class.
+        """
+        del moved
+        least = np.zeros(groups.n_groups)
+        for counts in self._counts(groups):
+            most, tail = self._ranked(counts)
+            # A class whose ratio rounds to less than c passes, whatever the product rounds to.
+            missing = np.where(self._score(counts) < self.c, 0.0, most - self.c * tail)
+            least = np.maximum(least, missing)
+        return np.where(groups.sizes < self.smallest, groups.sizes, least)
+
+    def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...]:
+        """Return the guarantee as a rule for each column."""
+        return tuple(ClassRule("recursive", name, self.c, self.l) for name in self.columns(sensitive))
+
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
         return (
@@ -173,12 +213,16 @@ class RecursiveDiversity(SensitiveGuarantee):
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
+        most, tail = self._ranked(counts)
+        with np.errstate(divide="ignore"):
+            return most / tail
+
+    def _ranked(self, counts: SensitiveCounts) -> tuple[IntArray, IntArray]:
+        """Count the most frequent value of every class, and the values from the l-th on together."""
         start = counts.indptr[:-1]
         ranked = _descending(counts)
         rank = np.arange(ranked.size) - start[counts.group]
-        tail = np.add.reduceat(np.where(rank >= self.l - 1, ranked, 0), start)
-        with np.errstate(divide="ignore"):
-            return ranked[start] / tail
+        return ranked[start], np.add.reduceat(np.where(rank >= self.l - 1, ranked, 0), start)
 
 
 def ordinal(rank: int) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet.core.arrays import FloatArray
+from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InternalError, SchemaError
 from discreet.core.guarantee import (
+    ClassRule,
     ColumnNames,
     Guarantee,
     Relation,
@@ -148,18 +150,40 @@ class TCloseness(SensitiveGuarantee):
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however it is divided: every distance is convex.
 
-        Leaving out a share of the rows moves the whole table, and so every distance, by that share of the largest;
-        but the ordered distance is scaled by the number of values, which may change.
+        Leaving out a share of the rows moves the whole table, and so every distance, by that share of the largest, and
+        a divergence by the logarithm of what is left; but the ordered distance is scaled by the number of values,
+        which may change.
         """
-        if self.distance == "kl" or (self.distance == "ordered" and moved > 0):
+        if moved >= 1.0 or (self.distance == "ordered" and moved > 0):
             return super().failing_at_least(groups, moved=moved)
+        slack = -math.log1p(-moved) if self.distance == "kl" else moved
+        if not isinstance(self.distance, str):
+            slack *= float(np.max(self.distance))
         least = np.zeros(groups.n_groups)
         for counts in self._counts(groups):
-            highest = self._highest(counts)
-            slack = moved * (1.0 if isinstance(self.distance, str) else float(np.max(self.distance)))
-            share = failing_share(self._score(counts), self.t + slack, highest + slack)
-            least = np.maximum(least, share * groups.sizes)
+            score, highest = self._tangent(counts, slack)
+            least = np.maximum(least, failing_share(score, self.t + slack, highest) * groups.sizes)
         return least
+
+    def _tangent(self, counts: SensitiveCounts, slack: float) -> tuple[FloatArray, float | FloatArray]:
+        """Measure every class, and return the highest value over its own values of the tangent at the class.
+
+        A tangent of a convex distance is nowhere above it. That of the earth mover's distance is its optimal
+        potential; where no tangent is worked out, no class is further away than a value alone.
+        """
+        from discreet.kernels.tables import earth_mover
+
+        start = counts.indptr[:-1]
+        if self.distance == "hierarchical":
+            return earth_mover.hierarchical(*self._arrays(counts), self._tree(counts).levels)
+        if self.distance == "kl":
+            slopes = np.log(counts.share / expected(counts))
+            return self._score(counts), np.maximum.reduceat(slopes, start)
+        if self.distance in ("equal", "variational"):
+            share = expected(counts)
+            surplus = np.where(counts.share > share, share, 0.0)
+            return self._score(counts), 1.0 - np.add.reduceat(surplus, start)
+        return self._score(counts), self._highest(counts) + slack
 
     def _highest(self, counts: SensitiveCounts) -> float:
         """Return the largest distance any class can have: that of a class with one value alone."""
@@ -167,6 +191,14 @@ class TCloseness(SensitiveGuarantee):
         if key not in self._farthest:
             self._farthest[key] = float(self._score(_alone(counts)).max())
         return self._farthest[key]
+
+    def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...] | None:
+        """Return the guarantee as a rule for each column; over given ground distances it is none."""
+        columns = self.columns(sensitive)
+        if not isinstance(self.distance, str):
+            return None
+        kind = {"variational": "equal", "kl": "divergence"}.get(self.distance, self.distance)
+        return tuple(ClassRule(kind, name, self.t) for name in columns)
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""
@@ -186,7 +218,7 @@ class TCloseness(SensitiveGuarantee):
     def _score(self, counts: SensitiveCounts) -> FloatArray:
         from discreet.kernels.tables import earth_mover
 
-        arrays = (counts.indptr, counts.values, counts.counts, counts.overall)
+        arrays = self._arrays(counts)
         if not isinstance(self.distance, str):
             try:
                 return earth_mover.transported(*arrays, self._ground(counts))
@@ -195,14 +227,20 @@ class TCloseness(SensitiveGuarantee):
         if self.distance == "ordered":
             return earth_mover.ordered(*arrays)
         if self.distance == "hierarchical":
-            if counts.hierarchy is None:
-                raise SchemaError(
-                    f"The hierarchical TCloseness needs a hierarchy for the column {counts.name!r}."
-                )
-            return earth_mover.hierarchical(*arrays, counts.hierarchy.levels)
+            return earth_mover.hierarchical(*arrays, self._tree(counts).levels)[0]
         if self.distance == "kl":
             return _divergence(counts)
         return _variation(counts)
+
+    def _arrays(self, counts: SensitiveCounts) -> tuple[IntArray, CodeArray, IntArray, IntArray]:
+        return counts.indptr, counts.values, counts.counts, counts.overall
+
+    def _tree(self, counts: SensitiveCounts) -> Hierarchy:
+        if counts.hierarchy is None:
+            raise SchemaError(
+                f"The hierarchical TCloseness needs a hierarchy for the column {counts.name!r}."
+            )
+        return counts.hierarchy
 
     def _ground(self, counts: SensitiveCounts) -> FloatArray:
         """Return the ground distances between codes, null included."""

@@ -53,18 +53,20 @@ def ordered(indptr: Ints, values: Codes, counts: Ints, overall: Ints) -> Floats:
 
 def hierarchical(
     indptr: Ints, values: Codes, counts: Ints, overall: Ints, levels: Sequence[NDArray[Any]]
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """Move earth through a tree; a unit that turns at a node of level h costs h / height.
 
-    ``levels[h][code]`` is the node of a leaf at level h, not falling within a group. A node's cost is h /
-    height times the smaller of its children's surplus and lack. Nodes without a value of the group have no
-    surplus, so only the others are visited.
+    ``levels[h][code]`` is the node of a leaf at level h, not falling within a group; the top is one node. Return the
+    distances, and for each group the highest value that its optimal potential has over its own values, less the
+    potential's mean over the whole.
     """
     total = overall.sum()
     wholes = [np.bincount(level, weights=overall) / max(total, 1) for level in levels]
     starts = np.cumsum([0, *[shares.size for shares in wholes[:-1]]])
-    cost: Floats = _hierarchical(indptr, values, counts, np.stack(levels), np.concatenate(wholes), starts)
-    return cost
+    moved: tuple[Floats, Floats] = _hierarchical(
+        indptr, values, counts, np.stack(levels), np.concatenate(wholes), starts
+    )
+    return moved
 
 
 def transported(indptr: Ints, values: Codes, counts: Ints, overall: Ints, ground: Floats) -> Floats:
@@ -115,49 +117,48 @@ def _sums(rows: int, columns: int) -> Any:
     return csr_array((np.ones(2 * cell.size), np.concatenate([cell, by_column]), ends))
 
 
-# The closed form of Li, Li and Venkatasubramanian 2007, from the leaves up: at each level runs of children
-# become one parent, in place. ``extra`` is a node's share in the group less that in the whole. Values of a
-# node are neighbors, as nodes do not fall within a group. O(values x height), not O(tree).
+# The earth mover's distance in a tree whose edges all have the same length is the mean, over the levels
+# below the top, of what the group has more of than the whole at the level's nodes: what a node has too
+# much of, and nothing else, must leave it. The optimal potential of a leaf is the share of the levels at
+# which its node has too much, so that two leaves that meet at level h differ by h / height at most. Values
+# of a node are neighbors, as nodes do not fall within a group. O(values x height), not O(tree).
 @compiled
 def _hierarchical(indptr, values, counts, levels, wholes, starts):
     height = levels.shape[0] - 1
     cost = np.zeros(indptr.size - 1)
+    highest = np.zeros(indptr.size - 1)
     longest = np.int64(0)
     for group in range(cost.size):
         longest = max(longest, indptr[group + 1] - indptr[group])
-    leaf = np.empty(longest, np.int64)
-    share = np.empty(longest, np.float64)
-    extra = np.empty(longest, np.float64)
+    rise = np.empty(longest, np.int64)
     for group in range(cost.size):
         begin = indptr[group]
-        n_nodes = indptr[group + 1] - begin
+        n_values = indptr[group + 1] - begin
         size = np.int64(0)
-        for position in range(n_nodes):
+        for position in range(n_values):
             size += counts[begin + position]
-        for position in range(n_nodes):
-            leaf[position] = values[begin + position]
-            share[position] = counts[begin + position] / size
-            extra[position] = share[position] - wholes[leaf[position]]
-        for level in range(1, height + 1):
-            n_parents = 0
-            position = 0
-            while position < n_nodes:
-                node = levels[level, leaf[position]]
-                first = leaf[position]
-                surplus = 0.0
-                node_share = 0.0
-                while position < n_nodes and levels[level, leaf[position]] == node:
-                    surplus += max(extra[position], 0.0)
-                    node_share += share[position]
+            rise[position] = 0
+        surplus = 0.0
+        mean = 0.0
+        for level in range(height):
+            position = np.int64(0)
+            while position < n_values:
+                first = position
+                node = levels[level, values[begin + first]]
+                rows = np.int64(0)
+                while position < n_values and levels[level, values[begin + position]] == node:
+                    rows += counts[begin + position]
                     position += 1
-                leaf[n_parents] = first
-                share[n_parents] = node_share
-                extra[n_parents] = node_share - wholes[starts[level] + node]
-                # Surplus less lack is the node's own extra, so that the lack needs no visit to absent
-                # children.
-                moved = min(surplus, surplus - extra[n_parents])
-                if moved > 0.0:
-                    cost[group] += moved * level / height
-                n_parents += 1
-            n_nodes = n_parents
-    return cost
+                whole = wholes[starts[level] + node]
+                extra = rows / size - whole
+                if extra > 0.0:
+                    surplus += extra
+                    mean += whole
+                    for inside in range(first, position):
+                        rise[inside] += 1
+        top = np.int64(0)
+        for position in range(n_values):
+            top = max(top, rise[position])
+        cost[group] = surplus / height
+        highest[group] = (top - mean) / height
+    return cost, highest

@@ -84,7 +84,8 @@ def pack_fields(columns: list[NDArray[Any]], shifts: NDArray[np.int64]) -> NDArr
 
 
 @compiled
-def _slot_of(key, mask):
+def slot_of(key, mask):
+    """Return where a key is looked for first in a hash table of mask + 1 slots."""
     mixed = np.uint64(key)
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(0x9E3779B97F4A7C15)
@@ -110,7 +111,7 @@ def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
             code = (key >> shift) & ((np.int64(1) << fields[field, 1]) - 1)
             # The difference of the codes, shifted, changes this field alone.
             key += (ancestors[fields[field, 2] + code] - code) << shift
-        at = _slot_of(key, mask)
+        at = slot_of(key, mask)
         while stamp[at] == turn and rolled[slot[at]] != key:
             at = (at + 1) & np.int64(mask)
         if stamp[at] == turn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from discreet.publish.lattice.measures import Dropped, NodeMeasure
 from discreet.publish.lattice.roll_up import Recount, RollUp
 from discreet.publish.tables.publisher import kept_groups
 
-_DUST = 1e-9
+DUST = 1e-9
 """What rounding may add to a count of rows, for each row."""
 
 
@@ -63,17 +64,25 @@ class Scorer:
         self.measure = measure
         self.limit = limit
         self.smallest = max(guarantee.smallest, 1)
-        sensitive = guarantee.columns(lattice.table.schema.sensitive)
-        self.is_packed = RollUp.fits(lattice, sensitive)
-        self.sizes: RollUp | Recount = RollUp(lattice) if self.is_packed else Recount(lattice)
-        self.classes = RollUp(lattice, sensitive) if self.is_packed and sensitive else self.sizes
+        self._sensitive = guarantee.columns(lattice.table.schema.sensitive)
+        self.is_packed = RollUp.fits(lattice, self._sensitive)
         self.scores: dict[Node, Score] = {}
         self._stats: dict[Node, Stats] = {}
 
     @property
     def has_sensitive(self) -> bool:
         """Whether the guarantee looks at sensitive values, so that sizes alone do not settle a node."""
-        return self.classes is not self.sizes or isinstance(self.sizes, Recount)
+        return bool(self._sensitive) or not self.is_packed
+
+    @cached_property
+    def sizes(self) -> RollUp | Recount:
+        """The classes without their sensitive values."""
+        return RollUp(self.lattice) if self.is_packed else Recount(self.lattice)
+
+    @cached_property
+    def classes(self) -> RollUp | Recount:
+        """The classes with the sensitive values that the guarantee looks at."""
+        return RollUp(self.lattice, self._sensitive) if self.is_packed and self._sensitive else self.sizes
 
     def relaxed(self, node: Node) -> Stats:
         """Return what a node does when only classes too small for any guarantee are suppressed."""
@@ -97,7 +106,7 @@ class Scorer:
         if suppressed > self.limit or not kept.any():
             n_rows = self.lattice.table.n_rows
             failing = self.guarantee.failing_at_least(groups, moved=self.limit / n_rows).sum()
-            certain = bool(failing > self.limit + _DUST * max(n_rows, 1000))
+            certain = bool(failing > self.limit + DUST * max(n_rows, 1000))
             exact = not self.guarantee.relative
             score = Score(node, math.inf, suppressed, False, exact, n_kept, rules_out=certain)
         else:

@@ -16,16 +16,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from discreet.core.arrays import FloatArray
+from discreet.core.arrays import FloatArray, IntArray
 from discreet.kernels.tables.grouping import distinct
 from discreet.kernels.tables.lattice import pack_fields
 from discreet.kernels.tables.lattice_nodes import Fields, Found, visit
+from discreet.kernels.tables.lattice_values import OPEN, OUT, UNKNOWN
 from discreet.kernels.threads import processors
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.scoring import Score, Scorer, Visited
+from discreet.publish.lattice.value_search import ValueSearch
 
 _RELAXED, _EXACT = 1, 2
-_OUT, _UNKNOWN, _OPEN = -1, 0, 1
 _ONE_BAND = 2_000_000
 _BAND = 500_000
 _SAMPLE = 100_000
@@ -43,12 +44,15 @@ class Search:
         self.deadline = deadline
         self.bound = 0.0
         self._floors = scorer.measure.floors(rough=self.lattice.n_nodes > _ONE_BAND)
-        self._ruled = np.full(self.lattice.dims, _UNKNOWN, np.int8)
+        self._ruled = np.full(self.lattice.dims, UNKNOWN, np.int8)
         self._all_relaxed = False
 
     def best(self) -> Score | None:
         """Find the node with the least cost among those that keep the guarantee; the best so far at the deadline."""
         self._start()
+        rules = self.scorer.guarantee.class_rules(self.lattice.table.schema.sensitive)
+        if self.scorer.limit < self.lattice.table.n_rows and ValueSearch.fits(self.lattice, rules):
+            return self._best_by_values(ValueSearch(self.scorer, rules or ()))
         floors = self._floors.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
         coming = self._by_floor()
@@ -69,6 +73,23 @@ class Search:
             if score.feasible:
                 heapq.heappush(queue, (score.cost, _EXACT, node))
 
+    def _best_by_values(self, values: ValueSearch) -> Score | None:
+        """Find the best node as `best` does, where sensitive values are judged by rules."""
+        floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
+        ruled[ruled == OPEN] = UNKNOWN
+        best = np.inf
+        for band in self._bands():
+            at = 0
+            while at < band.size:
+                self.bound = min(best, float(floors[band[at]]))
+                if self.bound == best or (self.deadline is not None and time.monotonic() > self.deadline):
+                    return self.scorer.best()
+                at, scores = values.judge(band, at, best, floors, ruled, paths=not self._all_relaxed)
+                self.scorer.scores.update((score.node, score) for score in scores)
+                best = min([best, *(score.cost for score in scores)])
+        self.bound = float(best)
+        return self.scorer.best()
+
     def _enqueue(self, queue: list[tuple[float, int, Node]], node: Node) -> None:
         """Put a node that is not ruled out into the queue, by the best bound that is known of it."""
         if self._is_ruled_out(node):
@@ -80,7 +101,15 @@ class Search:
             heapq.heappush(queue, (score.cost, _EXACT, node))
 
     def _by_floor(self) -> Iterator[int]:
-        """Return the nodes not ruled out by then, lowest floor first; a large lattice is sorted band by band."""
+        """Return the nodes not ruled out by then, lowest floor first."""
+        ruled = self._ruled.reshape(-1)
+        for band in self._bands():
+            for number in band.tolist():
+                if ruled[number] != OUT:
+                    yield number
+
+    def _bands(self) -> Iterator[IntArray]:
+        """Return the nodes not ruled out, lowest floor first; a large lattice is sorted band by band."""
         floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
         if floors.size <= _ONE_BAND:
             edges = np.array([-np.inf, np.inf])
@@ -88,19 +117,17 @@ class Search:
             shares = np.linspace(0, 1, 1 + floors.size // _BAND)[1:-1]
             edges = np.unique([-np.inf, *np.quantile(floors[:: floors.size // _SAMPLE], shares), np.inf])
         for low, high in pairwise(edges):
-            band = np.flatnonzero((floors >= low) & (floors < high) & (ruled != _OUT))
-            for number in band[np.argsort(floors[band], kind="stable")].tolist():
-                if ruled[number] != _OUT:
-                    yield number
+            band = np.flatnonzero((floors >= low) & (floors < high) & (ruled != OUT))
+            yield band[np.argsort(floors[band], kind="stable")]
 
     def _start(self) -> None:
         """Prepare: with no limit every node is open; where floors rule nothing out, all nodes are looked at first."""
         scorer = self.scorer
         if scorer.limit >= self.lattice.table.n_rows:
-            self._ruled[...] = _OPEN
+            self._ruled[...] = OPEN
         if not scorer.measure.prunes and scorer.is_packed:
             visited = visit_all(self.lattice, scorer.measure.weights, scorer.smallest, scorer.limit)
-            ruled = np.where(visited.suppressed <= scorer.limit, _OPEN, _OUT)
+            ruled = np.where(visited.suppressed <= scorer.limit, OPEN, OUT)
             self._ruled = ruled.astype(np.int8).reshape(self.lattice.dims)
             relaxed = scorer.measure.relaxed(self._floors.reshape(-1), visited)
             self._floors = relaxed.reshape(self.lattice.dims)
@@ -115,14 +142,14 @@ class Search:
     def _exact(self, node: Node) -> Score:
         score = self.scorer.exact(node)
         if score.rules_out:
-            self._ruled[self.lattice.below(node)] = _OUT
+            self._ruled[self.lattice.below(node)] = OUT
         return score
 
     def _is_ruled_out(self, node: Node) -> bool:
         """Return whether a node suppresses too many rows for certain, learning about others on the way."""
-        if self._ruled[self.lattice.place(node)] == _UNKNOWN:
+        if self._ruled[self.lattice.place(node)] == UNKNOWN:
             self._probe(node)
-        return bool(self._ruled[self.lattice.place(node)] == _OUT)
+        return bool(self._ruled[self.lattice.place(node)] == OUT)
 
     def _probe(self, node: Node) -> None:
         """Search the cheapest path from a node to the top for the highest node that is ruled out, by halving.
@@ -132,16 +159,16 @@ class Search:
         path = [node]
         while True:
             above = self.lattice.successors(path[-1])
-            unknown = [up for up in above if self._ruled[self.lattice.place(up)] != _OPEN]
+            unknown = [up for up in above if self._ruled[self.lattice.place(up)] != OPEN]
             if not unknown:
                 break
             path.append(min(unknown, key=lambda up: float(self._floors[self.lattice.place(up)])))
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2
-            if self._ruled[self.lattice.place(path[middle])] == _UNKNOWN:
+            if self._ruled[self.lattice.place(path[middle])] == UNKNOWN:
                 self._rule(path[middle])
-            if self._ruled[self.lattice.place(path[middle])] == _OUT:
+            if self._ruled[self.lattice.place(path[middle])] == OUT:
                 low = middle + 1
             else:
                 high = middle - 1
@@ -151,12 +178,12 @@ class Search:
     def _rule(self, node: Node) -> None:
         """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
         if self.scorer.has_sensitive:
-            self._ruled[self.lattice.place(node)] = _OPEN
+            self._ruled[self.lattice.place(node)] = OPEN
             self._exact(node)
         elif self.scorer.relaxed(node).suppressed > self.scorer.limit:
-            self._ruled[self.lattice.below(node)] = _OUT
+            self._ruled[self.lattice.below(node)] = OUT
         else:
-            self._ruled[self.lattice.above(node)] = _OPEN
+            self._ruled[self.lattice.above(node)] = OPEN
 
 
 def score_all(scorer: Scorer) -> Visited:
