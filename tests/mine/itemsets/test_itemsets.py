@@ -18,6 +18,7 @@ from tests.oracles import itemsets as oracles
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import InputError, ParameterError
+from discreet.kernels.itemsets import projection
 from discreet.mine import FoundItemsets, Itemsets
 from discreet.mine.itemsets import itemsets
 
@@ -72,9 +73,10 @@ def test_the_sets_are_those_of_the_definition(rows: list[list[int]], least: int)
     expected = oracles.frequent(rows, least)
     for data in (baskets, baskets.bits()):
         assert Itemsets(least).mine(data).as_dict() == expected
-    for chosen in WAYS:
+    for chosen, most in ((way, most) for way in WAYS for most in (projection.MOST_ITEMS, 1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(itemsets, "_method", lambda data, items, counts, chosen=chosen: chosen)
+            patch.setattr(projection, "MOST_ITEMS", most)
             for data in (baskets, baskets.bits()):
                 assert Itemsets(least).mine(data).as_dict() == expected
 

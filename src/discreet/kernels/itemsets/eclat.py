@@ -107,7 +107,7 @@ def _search_columns(columns, least, longest, part, parts):
             item, count = room(item, top + 1), room(count, top + 1)
             # Written to the top before it is known to be frequent; one that is not is overwritten by the
             # next.
-            both = _meet(stack, node * words, other * words, top * words, words)
+            both = meet(stack, node * words, other * words, top * words, words)
             if both >= least:
                 item[top], count[top] = item[other], both
                 top += 1
@@ -126,7 +126,7 @@ def _ones_of(column):
 
 
 @compiled
-def _meet(stack, first, second, target, words):
+def meet(stack, first, second, target, words):
     """Write the AND of two columns of the stack on its top, and count it."""
     x, y = stack[first : first + words], stack[second : second + words]
     top = stack[target : target + words]

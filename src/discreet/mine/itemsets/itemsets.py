@@ -23,8 +23,8 @@ from discreet.mine.itemsets.parameters import MINING, Names, check_channel, chec
 
 _DENSE = 0.1
 """From this share of ones on, the bit columns are mined depth-first."""
-_ENTRY = 400
-"""The words of bit columns that are processed in the time of one pair of entries of a basket."""
+_PROJECTED, _DELIVERED = 50, 400
+"""The words of bit columns that are processed in the time of one pair of entries of a basket, by projections or not."""
 
 
 @public
@@ -32,9 +32,9 @@ _ENTRY = 400
 class Itemsets:
     """Find the itemsets that enough baskets hold.
 
-    Long thin data is mined level by level over blocks of bit columns (Apriori), dense data depth-first over bit
-    columns (Eclat), and data with very many items depth-first over the baskets themselves; the sets and the counts
-    are exact and the same whichever it is.
+    Dense data is mined depth-first over bit columns (Eclat), long thin data depth-first over a small table of bits for
+    each item, or level by level over blocks of bit columns (Apriori) where that is less work, and data with very many
+    items over the baskets themselves; the sets and the counts are exact and the same whichever it is.
 
     Parameters
     ----------
@@ -133,6 +133,7 @@ def _mined(
     """Find all sets of the given items, by the method that suits the data, in order: CSR arrays and counts."""
     from discreet.kernels.itemsets.eclat import mine_columns, mine_rows
     from discreet.kernels.itemsets.found_sets import in_order
+    from discreet.kernels.itemsets.projection import MOST_ITEMS, mine_projections
 
     if longest == 1 or items.size < 2:
         return np.arange(items.size + 1), items, counts
@@ -141,14 +142,17 @@ def _mined(
         return all_levels(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
     rarest_first = items[np.argsort(counts, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
+    sets = None
     if method == "columns":
-        layout = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
+        sets = mine_columns(blocks_of(data, rarest_first), len(data), least, deepest)
     else:
         rows = data if isinstance(data, Baskets) else data.baskets()
         rank = np.full(rows.n_items, -1, np.int32)
         rank[rarest_first] = np.arange(items.size, dtype=np.int32)
-        layout = mine_rows(rows.indptr, rows.items, rank, least, deepest)
-    indptr, numbers, counts = layout
+        if items.size <= MOST_ITEMS:
+            sets = mine_projections(rows.indptr, rows.items, rank, np.sort(counts), least, deepest)
+        sets = sets or mine_rows(rows.indptr, rows.items, rank, least, deepest)
+    indptr, numbers, counts = sets
     codes, order = in_order(indptr, rarest_first[numbers], data.n_items)
     lengths = np.diff(indptr)[order]
     return ragged.bounds(lengths), codes, counts[order]
@@ -157,15 +161,19 @@ def _mined(
 def _method(data: Baskets | ItemBits, items: CodeArray, counts: IntArray) -> str:
     """Choose how to mine by what the pairs cost: all pairs of columns, or all pairs of entries in the baskets."""
     from discreet.kernels.itemsets.eclat import squared_lengths
+    from discreet.kernels.itemsets.projection import MOST_ITEMS
 
     entries = int(counts.sum())
     if entries >= _DENSE * items.size * len(data):
         return "columns"
     by_columns = items.size**2 * (len(data) / 64)
-    if by_columns <= _ENTRY * entries**2 / max(len(data), 1):
+    # Baskets packed as bits would have to be unpacked first.
+    projected = isinstance(data, Baskets) and items.size <= MOST_ITEMS
+    words = _PROJECTED if projected else _DELIVERED
+    if by_columns <= words * entries**2 / max(len(data), 1):
         return "levels"
     if isinstance(data, ItemBits):
         return "rows"
     looked_at = np.zeros(data.n_items, np.bool_)
     looked_at[items] = True
-    return "levels" if by_columns <= _ENTRY * squared_lengths(data.indptr, data.items, looked_at) else "rows"
+    return "levels" if by_columns <= words * squared_lengths(data.indptr, data.items, looked_at) else "rows"
