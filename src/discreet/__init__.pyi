@@ -2,6 +2,7 @@ from .core.baskets.baskets import Baskets as Baskets
 from .core.baskets.bits import ItemBits as ItemBits
 from .core.baskets.grouped import GroupedBaskets as GroupedBaskets
 from .core.hierarchy.bound import Hierarchy as Hierarchy
+from .core.hierarchy.specs import codes as codes
 from .core.hierarchy.specs import flat as flat
 from .core.hierarchy.specs import from_mapping as from_mapping
 from .core.hierarchy.specs import icd as icd
@@ -21,6 +22,7 @@ from .core.release import Release as Release
 from .core.schema import Column as Column
 from .core.schema import Role as Role
 from .core.schema import Schema as Schema
+from .core.schema import drop as drop
 from .core.schema import identifier as identifier
 from .core.schema import other as other
 from .core.schema import person as person

@@ -84,6 +84,7 @@ _ROLES = (
         help="Whose row it is, if a person or household has several: classes then count people, not rows. Dropped.",
     ),
     click.option("--other", multiple=True, metavar="COLUMNS", help="Columns published unchanged."),
+    click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns that nobody needs. Dropped."),
 )
 _ROLES_FROM = click.option(
     "--roles",
@@ -97,7 +98,7 @@ _HIERARCHY = click.option(
     multiple=True,
     metavar="COLUMN=HOW",
     help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, zip=mask:5, sex=flat, "
-    "education=tree.csv, education=scale:education, diagnosis=icd10, address=ip.",
+    "education=tree.csv, education=scale:education, diagnosis=icd10, state=codes:us-states, address=ip.",
 )
 _ALLOW_UNIQUE = click.option(
     "--allow-unique",
@@ -173,7 +174,7 @@ def roles(*, rest: str | None) -> Callable[[F], F]:
     default = "without it they are an error" if rest is None else f"{rest} by default"
     choice = click.option(
         "--rest",
-        type=click.Choice(["other", "identifier"]),
+        type=click.Choice(["other", "identifier", "drop"]),
         default=rest,
         help=f"The role of all columns that no other option names; {default}.",
     )

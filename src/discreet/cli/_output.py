@@ -67,8 +67,10 @@ def print_result(
 
 def print_figures(figures: Mapping[str, Any], rows: Iterable[tuple[str, str]]) -> None:
     """Print labeled lines, with the cautions among the figures below them."""
-    cautions = (("caution", caution["text"]) for caution in figures.get("cautions", ()))
-    print_lines([*rows, *cautions])
+    from discreet.core.figures import Caution, summarized
+
+    cautions = [Caution(**caution) for caution in figures.get("cautions", ())]
+    print_lines([*rows, *(("caution", text) for text in summarized(cautions))])
 
 
 def plain_judgment(judgment: Judgment) -> dict[str, Any]:
@@ -112,10 +114,11 @@ def verdict_lines(verdict: Verdict, *, groups: str = "classes", rows: str = "row
 
 def print_cautions(release: Release, out: Path | None) -> None:
     """Print what to know before the release is handed on, and which folder stays with the owner, if there is one."""
+    from discreet.core.figures import summarized
     from discreet.guarantees import RulesHidden
     from discreet.report.folder import private_folder
 
-    lines = [("caution", caution.text) for caution in release.cautions]
+    lines = [("caution", text) for text in summarized(release.cautions)]
     named = "names the rules and " if isinstance(release.guarantee, RulesHidden) else ""
     if out is not None:
         lines.append(
@@ -146,6 +149,8 @@ def number_text(value: float) -> str:
 
 def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
     """Return what all releases have as plain data: whether the guarantee is kept, the cautions, and the files."""
+    from discreet.kinds.sections.risk import handing_on
+
     report = out / "report.html"
     return {
         "command": command,
@@ -153,6 +158,7 @@ def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
         "promise": release.guarantee.describe(),
         **plain_verdict(release.verdict),
         "cautions": [caution.to_dict() for caution in release.cautions],
+        "handing_on": handing_on(release)[0],
         "folder": str(out),
         "files": _files(out) if out.is_dir() else [],
         "report": str(report) if report.is_file() else None,
@@ -174,6 +180,7 @@ def print_outcome(
     ``plain`` is added to the JSON object. ``lines`` take the place of those of the kind of data.
     """
     from discreet.kinds.kind import kind_of
+    from discreet.kinds.sections.risk import handing_on
 
     kind = kind_of(release)
     if as_json:
@@ -190,6 +197,7 @@ def print_outcome(
             *verdict_lines(release.verdict, groups=kind.groups_of(release.verdict), rows=kind.records_name),
             *(kind.lines(release) if lines is None else lines),
             *replaced_lines((plain or {}).get("replaced")),
+            ("hand on?", handing_on(release)[1]),
             ("written", written),
             *_next_lines(report),
         ]

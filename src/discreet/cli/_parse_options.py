@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-ROLES = ("quasi", "sensitive", "person", "identifier", "other")
+ROLES = ("quasi", "sensitive", "person", "identifier", "other", "drop")
 _READING = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet", "labels")
 
 
@@ -181,13 +181,13 @@ def hierarchy_option(how: str) -> dict[str, Any]:
         return {how: True}
     if how in ("icd9", "icd10"):
         return {"icd": int(how[3:])}
-    if way == "scale" and rest:
-        return {"scale": rest}
+    if way in ("scale", "codes") and rest:
+        return {way: rest}
     path = rest if way == "file" else how
     if not Path(path).suffix:
         raise mistake(
             "--hierarchy takes COLUMN=intervals:5,10,20, COLUMN=mask:5, COLUMN=flat, COLUMN=scale:bands, COLUMN=icd10, "
-            "COLUMN=ip or COLUMN=FILE.csv."
+            "COLUMN=codes:atc, COLUMN=ip or COLUMN=FILE.csv."
         )
     return {"file": path}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -41,6 +42,21 @@ class Caution:
     def to_dict(self) -> dict[str, object]:
         """Return the caution as plain data for JSON."""
         return asdict(self)
+
+
+def summarized(cautions: Sequence[Caution]) -> list[str]:
+    """Return the texts of cautions, those of one kind as one text with their number.
+
+    >>> summarized([Caution("a", "First."), Caution("b", "Other."), Caution("a", "Second."), Caution("a", "Third.")])
+    ['First. So it is with 2 more: --json and release.json list them.', 'Other.']
+    """
+    texts: dict[str, list[str]] = {}
+    for caution in cautions:
+        texts.setdefault(caution.code, []).append(caution.text)
+    return [
+        first if not more else f"{first} So it is with {len(more):,} more: --json and release.json list them."
+        for first, *more in texts.values()
+    ]
 
 
 @dataclass(frozen=True)

@@ -31,16 +31,18 @@ class Role(enum.Enum):
     """What must not be learned about a person: published exactly, inside a class."""
     OTHER = "other"
     """Neither: published as it is."""
+    DROP = "drop"
+    """Not needed: dropped, whatever it is."""
 
 
-DROPPED = (Role.IDENTIFIER, Role.PERSON)
+DROPPED = (Role.IDENTIFIER, Role.PERSON, Role.DROP)
 """The roles of columns that are published as keyed pseudonyms or not at all."""
 
 
 @public
 @dataclass(frozen=True)
 class Column:
-    """A column's role and how it may be published; made by `identifier`, `person`, `quasi`, `sensitive` and `other`."""
+    """A column's role and how it may be published; made by `quasi`, `sensitive`, `identifier` and so on."""
 
     role: Role
     hierarchy: HierarchySpec | Hierarchy | None = None
@@ -54,6 +56,12 @@ class Column:
 def identifier(*, pseudonym: bytes | str | None = None) -> Column:
     """Mark a column that names a person: dropped, or replaced by an HMAC-SHA-256 pseudonym under the given key."""
     return Column(Role.IDENTIFIER, key=_key("identifier", pseudonym))
+
+
+@public
+def drop() -> Column:
+    """Mark a column that nobody needs: dropped, whatever it is."""
+    return Column(Role.DROP)
 
 
 @public

@@ -16,6 +16,7 @@ from discreet.job.roles import Proposal
 
 K = 5
 MOST_GUARDED = 3
+_BEARABLE = 0.8
 _FEW_SHOWN = 6
 _FEWEST_NUMBERS = 4
 _MOSTLY = 0.75
@@ -58,6 +59,19 @@ def guarded(proposals: Sequence[Proposal]) -> list[Proposal]:
     return [proposal for proposal in rich if proposal in chosen]
 
 
+def diversity(proposal: Proposal) -> tuple[str, float]:
+    """Return the guarantee of diversity for a sensitive column and its l: the strongest that most classes can bear.
+
+    The entropy of a class cannot exceed that of a varied column by far, so that l stays below four fifths of the
+    column's own effective number of values. At l = 1.4 no value makes up nine tenths of a class.
+    """
+    effective = proposal.effective or 1.0
+    for l in (3, 2, 1.4):  # noqa: E741  # the published letter
+        if l <= _BEARABLE * effective:
+            return "entropy-l-diversity", l
+    return "distinct-l-diversity", 2
+
+
 def basket_form(data: Path) -> str | None:
     """Return the form of a file of baskets, None for what is not clearly one."""
     format_ = format_of(data)
@@ -98,7 +112,12 @@ def _sensitive(proposals: Sequence[Proposal]) -> Decision | None:
     chosen = [proposal.name for proposal in guarded(proposals)]
     question = "Which columns must not be learned about a person?"
     others = sum(proposal.role is Role.SENSITIVE for proposal in proposals) - len(chosen)
-    more = f", and {others} more without a guarantee of their own" if others else ""
+    more = (
+        f". {others} more are published exactly without a guarantee of their own: drop what nobody needs, since "
+        "together they single people out"
+        if others
+        else ""
+    )
     return Decision(question, f"{_listed(chosen)}, each with l-diversity{more}" if chosen else "none")
 
 
@@ -117,9 +136,11 @@ def _cautious(proposals: Sequence[Proposal]) -> Decision | None:
 
 def _dropped(proposals: Sequence[Proposal]) -> Decision | None:
     names = [
-        proposal.name for proposal in proposals if proposal.role is Role.IDENTIFIER and not proposal.person
+        proposal.name
+        for proposal in proposals
+        if proposal.role in (Role.IDENTIFIER, Role.DROP) and not proposal.person
     ]
-    return Decision(f"May {_listed(names)} be left out?", "identifiers, dropped") if names else None
+    return Decision(f"May {_listed(names)} be left out?", "dropped") if names else None
 
 
 def _numeric(data: Path, proposals: Sequence[Proposal]) -> str | None:

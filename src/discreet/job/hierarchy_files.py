@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +13,22 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.engine import engine_of
-from discreet.core.errors import HierarchyError, InputError
+from discreet.core.errors import HierarchyError, InputError, OutputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.hierarchy.ranges import Intervals
 from discreet.core.hierarchy.trees import Masked, Rows, flat, read_hierarchy
 from discreet.core.schema import Role
 from discreet.core.tables.labels import SetOf, parse_label, texts
+from discreet.engines.atomic import atomic_file
+from discreet.job.nearby import HIERARCHIES
 from discreet.job.proposals import generalized
-from discreet.job.roles import role_of
+from discreet.job.roles import Proposal, role_of
 
 FEW = 10
 """A value that fewer rows have is rare."""
+_LONGEST_LINE = 200
+"""How many characters of labels on a level stand in a job file; more stand in a file of their own."""
+_UNSAFE = re.compile(r"[^\w.-]+")
 _WIDEST_FILLED = 1_000
 _MOST_LEAVES = 200_000
 
@@ -72,6 +79,26 @@ def suggest_hierarchy(relation: Any, column: str, spec: HierarchySpec | None = N
         )
     fixed = spec.fixed(values) if isinstance(spec, Masked) else spec
     return fixed.bind(_filled(values, fixed), column=column), reason
+
+
+def with_files(proposals: Sequence[Proposal], folder: Path) -> list[Proposal]:
+    """Write long hierarchies into files of their own, to be edited, and return the proposals that name them."""
+    written = []
+    for proposal in proposals:
+        spec = proposal.hierarchy
+        if not isinstance(spec, Rows) or max(len("".join(level)) for level in spec.columns) <= _LONGEST_LINE:
+            written.append(proposal)
+            continue
+        path = folder / HIERARCHIES / f"{_UNSAFE.sub('_', proposal.name)}.csv"
+        if path.exists():
+            raise OutputError(
+                f"{path} is there already, and a hierarchy is never overwritten; move it first."
+            )
+        path.parent.mkdir(exist_ok=True)
+        with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, delimiter=";", lineterminator="\n").writerows(zip(*spec.columns, strict=True))
+        written.append(replace(proposal, file=path, hierarchy=None, written=True))
+    return written
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:

@@ -129,7 +129,7 @@ class Job:
             raise ParameterError(
                 f"A job describes its data by exactly one of {sections}. Got {len(described)} instead."
             )
-        require(self, "rest", self.rest, OneOf((None, Role.OTHER, Role.IDENTIFIER)))
+        require(self, "rest", self.rest, OneOf((None, Role.OTHER, Role.IDENTIFIER, Role.DROP)))
         require(self, "format", self.format, OneOf((None, *self.kind.formats)))
         require(self, "report", self.report, BOOL)
         require(self, "overwrite", self.overwrite, BOOL)

@@ -1,9 +1,11 @@
-"""Hierarchy files beside a data file, found by their names: ARX's, or the column's."""
+"""Files beside a data file: hierarchies, found by their names, and lists of what codes mean, by what they hold."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,8 +14,9 @@ from discreet.core.errors import DiscreetError
 from discreet.core.hierarchy.trees import read_hierarchy
 from discreet.engines.formats import stem
 
-_FOLDER = "hierarchies"
+HIERARCHIES = "hierarchies"
 _ENDINGS = (".csv", ".csv.gz")
+_MOST_FILES, _LARGEST_LIST = 40, 1 << 20
 
 
 def hierarchy_file(data: Path, column: str) -> Path | None:
@@ -51,11 +54,49 @@ def n_uncovered(path: Path, values: pa.Array) -> int | None:
     return len(left)
 
 
+def meanings(data: Path, columns: Sequence[str]) -> dict[str, tuple[Path, dict[str, str]]]:
+    """Return what the codes of columns mean, and the file that says so, from lists of codes beside a data file.
+
+    A list begins with a line that names the column; each line after it has a code and its meaning, and an empty line
+    ends it. A file may hold several.
+    """
+    names = {name.casefold(): name for name in columns}
+    lists: dict[str, tuple[Path, dict[str, str]]] = {}
+    paths = sorted(data.parent.glob("*.csv"))[:_MOST_FILES]
+    for path in paths:
+        if path.resolve() == data.resolve() or path.stat().st_size > _LARGEST_LIST:
+            continue
+        name = None
+        for first, second in _pairs(path):
+            if first.casefold() in names and second:
+                name = names[first.casefold()]
+            elif not first:
+                name = None
+            elif name is not None:
+                lists.setdefault(name, (path, {}))[1].setdefault(first, second)
+    return lists
+
+
+def _pairs(path: Path) -> Iterator[tuple[str, str]]:
+    """Return the first two cells of each line; nothing of a file that has other lines."""
+    try:
+        written = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return
+    delimiter = ";" if written.partition("\n")[0].count(";") else ","
+    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(written), delimiter=delimiter)]
+    if any(len(row) > 2 for row in rows):
+        return
+    for row in rows:
+        first, second = (*row, "", "")[:2]
+        yield first, second
+
+
 def _places(data: Path) -> Iterator[tuple[Path, str]]:
     arx = f"{stem(data)}_hierarchy_".casefold()
     yield data.parent, arx
-    yield data.parent / _FOLDER, arx
-    yield data.parent / _FOLDER, ""
+    yield data.parent / HIERARCHIES, arx
+    yield data.parent / HIERARCHIES, ""
     yield data.parent, ""
 
 

@@ -116,7 +116,7 @@ def reading_from(
 
 def rest_from(role: object) -> Role | None:
     """Read the role of the columns that are not named."""
-    require("input", "rest", role, OneOf((None, "other", "identifier")))
+    require("input", "rest", role, OneOf((None, "other", "identifier", "drop")))
     return None if role is None else Role(role)
 
 

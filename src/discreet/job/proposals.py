@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
@@ -14,16 +15,20 @@ from discreet.core.engine import engine_of
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_coded, recognized
-from discreet.core.hierarchy.specs import Icd, Masked, Rows, suggest
+from discreet.core.hierarchy.scales import is_unknown
+from discreet.core.hierarchy.specs import Flat, Icd, Masked, Rows, suggest
+from discreet.core.hierarchy.suggestion import FEW, OTHERS, begin_alike
 from discreet.core.schema import Role
-from discreet.core.tables.labels import texts
-from discreet.job.nearby import hierarchy_file, n_uncovered
+from discreet.core.tables.labels import STAR, texts
+from discreet.job.nearby import hierarchy_file, meanings, n_uncovered
 from discreet.job.roles import Proposal, blocks, few_values, is_label, may_be_records, role_of
 
 MOST_QUASI = 64
 """More quasi-identifiers than these are not protected together."""
 _MOST_VALUES = 20_000
 _MOST_CATEGORIES = 200
+_UNKNOWN = "unknown"
+_ALONE = "; which values belong together is not known, so each is kept, pooled where rare, or hidden"
 
 
 def propose(relation: Any, data: Path | None = None, *, named: bool = True) -> list[Proposal]:
@@ -44,7 +49,8 @@ def propose(relation: Any, data: Path | None = None, *, named: bool = True) -> l
     if not any(proposal.role is Role.QUASI for proposal in proposals):
         proposals = _with_some_quasi(proposals)
     proposals = _at_most(proposals, MOST_QUASI)
-    return [_with_hierarchy(proposal, relation, data) for proposal in proposals]
+    lists = {} if data is None else meanings(data, [proposal.name for proposal in proposals])
+    return [_with_hierarchy(proposal, relation, data, lists.get(proposal.name)) for proposal in proposals]
 
 
 def _one_person(proposals: Sequence[Proposal]) -> list[Proposal]:
@@ -106,19 +112,51 @@ def _at_most(proposals: Sequence[Proposal], most: int) -> list[Proposal]:
     ]
 
 
-def _with_hierarchy(proposal: Proposal, relation: Any, data: Path | None) -> Proposal:
+def _with_hierarchy(
+    proposal: Proposal, relation: Any, data: Path | None, meant: tuple[Path, dict[str, str]] | None
+) -> Proposal:
     facts = proposal.facts
     if proposal.role not in (Role.QUASI, Role.SENSITIVE) or not 1 < facts.n_distinct <= _MOST_VALUES:
         return proposal
-    if proposal.role is Role.SENSITIVE and not facts.is_text:
-        return proposal
     values, counts = engine_of(relation).value_counts(relation, facts.name)
     if proposal.role is Role.SENSITIVE:
+        effective = (
+            float(np.exp(-np.sum(shares * np.log(shares))))
+            if (shares := counts / counts.sum()).size
+            else None
+        )
+        proposal = replace(proposal, effective=effective)
+        if not facts.is_text:
+            return proposal
         hierarchy = recognized(facts.name, domain_of(values))
         spec = hierarchy.spec if hierarchy is not None and isinstance(hierarchy.spec, Icd) else None
         return replace(proposal, hierarchy=spec)
     proposal = _from_file(proposal, values, data)
-    return proposal if proposal.file is not None else generalized(proposal, values, counts)
+    if proposal.file is not None:
+        return proposal
+    by_meaning = None if meant is None else _by_meaning(proposal, values, counts, *meant)
+    return by_meaning or generalized(proposal, values, counts)
+
+
+def _by_meaning(
+    proposal: Proposal, values: pa.Array, counts: IntArray, path: Path, meanings_: dict[str, str]
+) -> Proposal | None:
+    """Put codes below their meanings, and those below meanings that begin alike; None where some have no meaning.
+
+    A meaning that few rows have is pooled, and so is whatever says that nothing is known.
+    """
+    leaves = texts(values).to_pylist()
+    if not all(meanings_.get(leaf) for leaf in leaves):
+        return None
+    rows_of: dict[str, int] = {}
+    named = [_UNKNOWN if is_unknown(meanings_[leaf]) else meanings_[leaf] for leaf in leaves]
+    for meaning, count in zip(named, counts.tolist(), strict=True):
+        rows_of[meaning] = rows_of.get(meaning, 0) + count
+    shown = tuple(meaning if rows_of[meaning] >= FEW else OTHERS for meaning in named)
+    alike = begin_alike(shown, sentences=True)
+    columns = [tuple(leaves), shown, *([] if alike is None else [alike]), (STAR,) * len(leaves)]
+    reason = f"{proposal.reason.removesuffix('; taken so to be safe')}; meanings from {path.name}"
+    return replace(proposal, hierarchy=Rows(tuple(columns)), reason=reason, confidence="medium")
 
 
 def _from_file(proposal: Proposal, values: pa.Array, data: Path | None) -> Proposal:
@@ -158,18 +196,19 @@ def generalized(proposal: Proposal, values: pa.Array, counts: IntArray) -> Propo
             values,
             counts=counts,
             kind="text" if sure is not None else None,
-            method="equal-width" if numeric else "balanced" if sure is not None else None,
+            method="equal-width" if numeric else "pooled" if sure is not None else None,
         )
     except DiscreetError:
         return proposal
     if isinstance(spec, Rows) and facts.n_distinct > _MOST_CATEGORIES:
         warning = "it has many categories and no hierarchy; make one with `discreet hierarchy init`"
         return replace(proposal, warning=proposal.warning or warning)
-    joined = "; no order is known, so categories are joined by how often they occur"
+    alone = isinstance(spec, Rows | Flat) and facts.n_distinct > 2
     return replace(
         proposal,
         hierarchy=spec,
-        reason=proposal.reason + (joined if isinstance(spec, Rows) else ""),
+        reason=proposal.reason + (_ALONE if alone else ""),
+        confidence="medium" if alone and proposal.confidence == "high" else proposal.confidence,
         warning=proposal.warning or _uneven(spec, values),
     )
 

@@ -163,7 +163,7 @@ def _counts_units(guarantee: Guarantee | None) -> bool:
     return any(isinstance(part, PerUnit) for part in parts)
 
 
-_DROPPED = ("identifier", "person")
+_DROPPED = ("identifier", "person", "drop")
 
 
 def _plain(value: Any) -> Any:

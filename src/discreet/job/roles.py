@@ -54,7 +54,8 @@ class Proposal:
 
     ``person`` marks the column that says whose row it is. ``cautious`` marks a quasi-identifier that is one only
     because nothing better is known. ``block`` marks one of many columns with the same few values, ``surplus`` one that
-    is dropped only because there are too many. ``file`` is the hierarchy file to be used.
+    is dropped only because there are too many. ``file`` is the hierarchy file to be used, ``written`` whether it is one
+    that the proposal comes with. ``effective`` is the number of values that the entropy of a column stands for.
     """
 
     facts: Facts
@@ -68,6 +69,8 @@ class Proposal:
     block: bool = False
     surplus: bool = False
     file: Path | None = None
+    written: bool = False
+    effective: float | None = None
 
     @property
     def name(self) -> str:
@@ -161,7 +164,7 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
     many = facts.n_distinct > _MOST_NAMED or (facts.uniqueness > _UNIQUE and facts.n_rows > 1)
     if facts.missing > _EMPTY:
         reason = f"{facts.missing:.0%} missing: a value that is there stands out"
-        return Proposal(facts, Role.IDENTIFIER, reason, confidence="medium")
+        return Proposal(facts, Role.DROP, reason, confidence="medium")
     if not many or "ip" in words:
         return None
     if any(map(_NAMES.fullmatch, words)):

@@ -13,16 +13,18 @@ from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import HierarchySpec, Rows
 from discreet.core.registry import methods, releasable_guarantees
 from discreet.core.schema import Role
-from discreet.job.decisions import K, decisions, guarded
+from discreet.job.decisions import K, decisions, diversity, guarded
 from discreet.job.roles import Proposal
 
-_SIDES = {"intervals": "widths", "cuts": "levels", "scale": "name", "icd": "version"}
+_SIDES = {"intervals": "widths", "cuts": "levels", "scale": "name", "icd": "version", "codes": "system"}
+_EDIT = "  # edit it: a line for each value, value;level 1;…;*"
 _EXPLAINED = {
     Role.IDENTIFIER: "names a person: dropped",
     Role.PERSON: "whose row it is, where people have several: classes count people; dropped",
     Role.QUASI: "others may know it: generalized",
     Role.SENSITIVE: "must not be learned about a person: published exactly, inside a class",
     Role.OTHER: "published as it is",
+    Role.DROP: "nobody needs it: dropped",
 }
 
 
@@ -64,7 +66,7 @@ def _input(data: Path, folder: Path, reading: Mapping[str, Any]) -> str:
     lines += [f"{name} = {value(option)}" for name, option in reading.items()]
     lines += [
         "# delimiter, encoding, quote, header, decimal, thousands, nulls, dates, text, sheet, labels: how to read it.",
-        '# rest = "other" or "identifier" gives columns not named below a role; without it they are refused.',
+        '# rest = "other", "identifier" or "drop" gives columns not named below a role; without it they are refused.',
     ]
     return "\n".join(lines)
 
@@ -76,9 +78,9 @@ def _columns_comment() -> str:
         '# An identifier can be kept as a pseudonym: pseudonym = "env:NAME" or "file:PATH" says where its key is.',
         "# A quasi-identifier's hierarchy says how its values become coarser:",
         '#   {intervals = [5, 10, 20]}, {intervals = ["month", "year"]}, {mask = "right", width = 5},',
-        '#   {flat = true}, {scale = "bands"}, {icd = 10}, {ip = true}, {file = "tree.csv"} (lines of leaf;level',
-        "#   1;…;*; one to edit is made by: discreet hierarchy init DATA --column COLUMN --out tree.csv); without",
-        "#   one, numbers become intervals, categories sets.",
+        '#   {flat = true}, {scale = "bands"}, {icd = 10}, {codes = "atc"}, {ip = true}, {file = "tree.csv"} (lines',
+        "#   of leaf;level 1;…;*; one to edit is made by: discreet hierarchy init DATA --column COLUMN --out",
+        "#   tree.csv); without one, numbers become intervals, categories sets.",
         "# weight = 2 keeps a column finer; ordered = [...] gives categories an order instead of a hierarchy.",
     ]
     return "\n".join(lines)
@@ -94,7 +96,9 @@ def _column(proposal: Proposal, folder: Path) -> str:
         f'role = "{proposal.role.value}"  # {_plain(proposal.reason)} (confidence: {proposal.confidence})'
     )
     if proposal.file is not None:
-        lines.append(f"hierarchy = {value({'file': _relative(proposal.file, folder)})}")
+        lines.append(
+            f"hierarchy = {value({'file': _relative(proposal.file, folder)})}{_EDIT if proposal.written else ''}"
+        )
     elif isinstance(proposal.hierarchy, Rows):
         levels = [f"    {value(level)}," for level in proposal.hierarchy.columns]
         lines += [f"[columns.{key(proposal.name)}.hierarchy]", "rows = [", *levels, "]"]
@@ -125,8 +129,13 @@ def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:
     return [
         _other_guarantees(),
         f"{_ANONYMITY}\nk = {min(K, n_rows)}",
-        *(f"{_DIVERSITY}\nl = 2\nof = {value(proposal.name)}" for proposal in guarded(proposals)),
+        *map(_diversity, guarded(proposals)),
     ]
+
+
+def _diversity(proposal: Proposal) -> str:
+    kind, least = diversity(proposal)
+    return f'[[guarantee]]\nkind = "{kind}"  # {_DIVERSITY[kind]}\nl = {least}\nof = {value(proposal.name)}'
 
 
 def _other_guarantees() -> str:
@@ -157,9 +166,10 @@ _ANONYMITY = """\
 [[guarantee]]
 kind = "k-anonymity"  # everyone shares their quasi-identifiers with at least k - 1 others"""
 
-_DIVERSITY = """\
-[[guarantee]]
-kind = "distinct-l-diversity"  # every class holds at least l different values"""
+_DIVERSITY = {
+    "distinct-l-diversity": "every class holds at least l different values",
+    "entropy-l-diversity": "every class is as mixed as l values of equal share, at least",
+}
 
 _METHOD = """\
 [method]

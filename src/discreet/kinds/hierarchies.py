@@ -11,6 +11,7 @@ from discreet.core.errors import HierarchyError, InputError
 from discreet.core.hierarchy.specs import (
     HierarchySpec,
     Rows,
+    codes,
     cuts,
     flat,
     icd,
@@ -34,6 +35,7 @@ _OPTIONS = {
     "scale": (),
     "icd": (),
     "ip": (),
+    "codes": (),
 }
 _KINDS = {
     "intervals": ("intervals", "widths"),
@@ -44,6 +46,7 @@ _KINDS = {
     "scale": ("scale", "name"),
     "icd": ("icd", "version"),
     "ip": ("ip", ""),
+    "codes": ("codes", "system"),
 }
 
 
@@ -133,6 +136,11 @@ def _icd(version: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
     return icd(version)
 
 
+def _codes(system: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
+    del options, folder
+    return codes(system)
+
+
 def _ip(value: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
     del options, folder
     if value is not True:
@@ -168,4 +176,5 @@ _MAKERS: dict[str, Callable[[Any, dict[str, Any], Path], HierarchySpec]] = {
     "scale": _scale,
     "icd": _icd,
     "ip": _ip,
+    "codes": _codes,
 }

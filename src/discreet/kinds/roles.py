@@ -7,7 +7,18 @@ from pathlib import Path
 
 from discreet.core.errors import SchemaError
 from discreet.core.params import InstanceOf, require
-from discreet.core.schema import DROPPED, Column, Role, Schema, identifier, other, person, quasi, sensitive
+from discreet.core.schema import (
+    DROPPED,
+    Column,
+    Role,
+    Schema,
+    drop,
+    identifier,
+    other,
+    person,
+    quasi,
+    sensitive,
+)
 from discreet.kinds.hierarchies import hierarchy_from, key_from
 from discreet.kinds.wording import nearest_name, quoted_list, refuse_unknown
 
@@ -17,6 +28,7 @@ _KEYS = {
     Role.QUASI: ("hierarchy", "weight", "ordered", "allow_unique"),
     Role.SENSITIVE: ("hierarchy", "ordered"),
     Role.OTHER: ("allow_unique",),
+    Role.DROP: (),
 }
 
 
@@ -34,7 +46,7 @@ def column_from(name: str, entry: object, folder: Path) -> Column:
     where = f"[columns.{name}]"
     if not isinstance(entry, Mapping) or "role" not in entry:
         raise SchemaError(
-            f'{where} needs a role: role = "identifier", "person", "quasi", "sensitive" or "other".'
+            f'{where} needs a role: role = "identifier", "person", "quasi", "sensitive", "other" or "drop".'
         )
     roles = [role.value for role in Role]
     if entry["role"] not in roles:
@@ -45,6 +57,8 @@ def column_from(name: str, entry: object, folder: Path) -> Column:
     spec = None if hierarchy is None else hierarchy_from(hierarchy, column=name, folder=folder)
     ordered = entry.get("ordered")
     require(where, "ordered", ordered, InstanceOf((list, tuple, type(None)), "a list of the column's values"))
+    if role is Role.DROP:
+        return drop()
     if role in DROPPED:
         key = entry.get("pseudonym")
         dropped = identifier if role is Role.IDENTIFIER else person

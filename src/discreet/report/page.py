@@ -20,7 +20,7 @@ from discreet.core.release import Release
 from discreet.kinds.blocks import Block, Definitions, Paragraph, has_charts
 from discreet.kinds.kind import kind_of
 from discreet.kinds.sections.provenance import rerun
-from discreet.kinds.sections.risk import cautions, headline
+from discreet.kinds.sections.risk import cautions, handing_on, headline
 from discreet.kinds.wording import About, plain_json
 from discreet.report import theme
 
@@ -89,6 +89,11 @@ _INTERNAL = (
     "Internal report: do not hand it on. It compares the release with the original, and figures before and after can "
     "be subtracted from each other."
 )
+_INTERNAL_STAYS = "No. It compares with the original and stays with its owner."
+_PUBLIC = (
+    "this page, release.json and the data in the same folder. The folder that ends in .private stays with the "
+    "owner."
+)
 _FOOTERS = {
     True: "This report compares with the original data. Store it with the original.",
     False: "Everything in this report follows from the released data, the parameters and the number of suppressed "
@@ -110,7 +115,7 @@ def render_report(release: Release, *, internal: bool = False, about: About | No
     terms = kind.terms(release)
     blocks = [
         Paragraph(_INTERNAL, "internal") if internal else None,
-        _heading(about, kind.title, internal=internal),
+        _heading(about, kind.title, _INTERNAL_STAYS if internal else _handed_on(release), internal=internal),
         verdict,
         Definitions(list(terms.items()), "words") if terms else None,
         cautions(release, internal=internal),
@@ -121,7 +126,12 @@ def render_report(release: Release, *, internal: bool = False, about: About | No
     return page(blocks, title=title, footer=_FOOTERS[internal])
 
 
-def _heading(about: About, title: str, *, internal: bool) -> Definitions:
+def _handed_on(release: Release) -> str:
+    """Return whether the release may be handed on, and what of it."""
+    return f"{handing_on(release)[1]} What is handed on: {_PUBLIC}"
+
+
+def _heading(about: About, title: str, handed_on: str, *, internal: bool) -> Definitions:
     """Return what the page is about: the data, the day, and whether it may be handed on.
 
     ``title`` names the kind of data, where nobody named the data itself.
@@ -131,12 +141,6 @@ def _heading(about: About, title: str, *, internal: bool) -> Definitions:
         entries.append(("File", about.source))
     if about.date is not None:
         entries.append(("Released on", about.date.isoformat()))
-    handed_on = (
-        "No. It compares with the original and stays with its owner."
-        if internal
-        else "Yes: this page, release.json and the data in the same folder. The folder that ends in .private stays "
-        "with the owner."
-    )
     return Definitions([*entries, ("May it be handed on?", handed_on)], "about")
 
 

@@ -66,7 +66,8 @@ def looked(invoke: Any, data: Path, job: Path) -> tuple[dict[str, Any], dict[str
 def test_an_expert_agrees(invoke, visits: Path, tmp_path: Path) -> None:
     plain, columns = looked(invoke, visits, tmp_path / "job.toml")
     roles = {name: column["role"] for name, column in columns.items()}
-    assert roles["encounter_id"] == roles["weight"] == "identifier"
+    assert roles["encounter_id"] == "identifier"
+    assert roles["weight"] == "drop"
     assert roles["patient_nbr"] == PERSON
     assert roles["diag_1"] == "sensitive"
     assert {roles[f"drug{number}"] for number in range(6)} == {"sensitive"}
@@ -76,7 +77,7 @@ def test_an_expert_agrees(invoke, visits: Path, tmp_path: Path) -> None:
     assert columns["ip"]["hierarchy"] == {"ip": True}
     assert columns["diag_1"]["hierarchy"] == {"icd": 9}
     for name in ("admission_type_id", "discharge_disposition_id"):
-        assert "rows" in columns[name]["hierarchy"]
+        assert columns[name]["hierarchy"] == {"flat": True}
     assert "intervals" in columns["number_inpatient"]["hierarchy"]
     assert columns["gender"]["hierarchy"]["rows"][1] == ["Female", "Male", "other values"]
     person = next(one for one in plain["columns"] if one["name"] == "patient_nbr")
@@ -90,6 +91,74 @@ def test_the_decisions_are_few_and_name_columns_only(invoke, visits: Path, tmp_p
     assert "patient_nbr" in plain["decisions"][0]["question"]
     told = invoke("init", visits, "--out", tmp_path / "again.toml")
     assert told.stdout.count("decide") == len(plain["decisions"])
+
+
+def test_nothing_is_joined_by_frequency(invoke, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    races = rng.choice(["Asian", "Black", "Other", "White", "Roma"], 900, p=[0.2, 0.2, 0.2, 0.395, 0.005])
+    wards = [f"{part}-{number}" for part in ("Surgery", "Cardiology", "Urology") for number in range(4)]
+    data = table(tmp_path / "people.csv", {"race": races.tolist(), "ward": rng.choice(wards, 900).tolist()})
+    _, columns = looked(invoke, data, tmp_path / "job.toml")
+    assert columns["race"]["hierarchy"]["rows"][1:] == [
+        ["Asian", "Black", "Other", "other values", "White"],
+        ["*"] * 5,
+    ]
+    assert columns["ward"]["hierarchy"]["rows"][1][4:] == ["Surgery …"] * 4 + ["Urology …"] * 4
+
+
+def test_meanings_beside_the_data_name_and_group_codes(invoke, tmp_path: Path) -> None:
+    n = 600
+    data = table(
+        tmp_path / "visits.csv",
+        {"source_id": [1 + at % 5 for at in range(n)], "age": [20 + at % 9 for at in range(n)]},
+    )
+    (tmp_path / "IDs_mapping.csv").write_text(
+        "source_id,description\n1,Transfer from a hospital\n2,Transfer from a nursing home\n3,Emergency room\n"
+        "4,Not Available\n5,NULL\n6,Court\n,\nother_id,description\n1,Nothing\n"
+    )
+    plain, columns = looked(invoke, data, tmp_path / "job.toml")
+    source = next(one for one in plain["columns"] if one["name"] == "source_id")
+    assert "meanings from IDs_mapping.csv" in source["reason"]
+    assert columns["source_id"]["hierarchy"]["rows"][1:3] == [
+        ["Transfer from a hospital", "Transfer from a nursing home", "Emergency room", "unknown", "unknown"],
+        ["Transfer …", "Transfer …", "Emergency room", "unknown", "unknown"],
+    ]
+    assert invoke("run", tmp_path / "job.toml").exit_code == 0
+
+
+def test_long_lists_of_labels_are_files_to_edit(invoke, tmp_path: Path) -> None:
+    towns = [f"{part}-{at}-Riverside" for at in range(20) for part in ("Springfield", "Newport")]
+    data = table(tmp_path / "people.csv", {"town": towns * 20, "age": [20 + at % 50 for at in range(800)]})
+    told = invoke("init", data, "--out", tmp_path / "job.toml")
+    assert told.exit_code == 0, told.output
+    assert "1 hierarchy files to edit" in told.stdout
+    written = tmp_path / "hierarchies" / "town.csv"
+    assert "hierarchy files" in told.stdout
+    assert max(map(len, (tmp_path / "job.toml").read_text().splitlines())) < 300
+    before = written.read_bytes()
+    again = invoke("init", data, "--out", tmp_path / "again.toml")
+    assert again.exit_code == 0, again.output
+    assert written.read_bytes() == before
+    assert invoke("check", tmp_path / "again.toml", "-k", 2).exit_code in (0, 1)
+
+
+def test_diversity_is_as_strong_as_most_classes_can_bear(invoke, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    n = 2_000
+    rows = {
+        "age": rng.integers(20, 80, n).tolist(),
+        "diagnosis": rng.choice([f"illness {at}" for at in range(30)], n).tolist(),
+        "salary": rng.choice(["low", "high"], n, p=[0.75, 0.25]).tolist(),
+    }
+    data = table(tmp_path / "people.csv", rows)
+    looked(invoke, data, tmp_path / "job.toml")
+    guarantees = tomllib.loads((tmp_path / "job.toml").read_text())["guarantee"]
+    assert {"kind": "entropy-l-diversity", "l": 3, "of": "diagnosis"} in guarantees
+    del rows["diagnosis"]
+    (tmp_path / "two").mkdir()
+    looked(invoke, table(tmp_path / "two" / "people.csv", rows), tmp_path / "two" / "job.toml")
+    guarantees = tomllib.loads((tmp_path / "two" / "job.toml").read_text())["guarantee"]
+    assert {"kind": "entropy-l-diversity", "l": 1.4, "of": "salary"} in guarantees
 
 
 def test_what_is_proposed_runs(invoke, visits: Path, tmp_path: Path) -> None:
@@ -280,7 +349,7 @@ def test_the_hospital_table_takes_five_decisions(invoke, shared_data: Path, tmp_
     assert roles["encounter_id"] == "identifier"
     assert roles["discharge_disposition_id"] == "quasi"
     assert columns["age"]["hierarchy"] == {"scale": "bands"}
-    assert "rows" in columns["admission_type_id"]["hierarchy"]
+    assert columns["admission_type_id"]["hierarchy"] == {"flat": True}
     assert columns["diag_1"]["hierarchy"] == {"icd": 9}
     assert roles["metformin"] == "sensitive"
 

@@ -547,7 +547,7 @@ def test_suggestions_follow_the_data() -> None:
 
 
 def test_balanced_categories_are_even() -> None:
-    spec = suggest(pa.array(["red", "blue", "green", "pink"]), counts=[40, 30, 20, 10], branching=2)
+    spec = suggest(pa.array(["red", "blue", "green", "pink"]), counts=[40, 30, 20, 10], method="balanced")
     hierarchy = spec.bind(pa.array(["red", "blue", "green", "pink"]), column="color")
     assert set(hierarchy.labels[1]) == {None, "{pink, red}", "{blue, green}"}
 

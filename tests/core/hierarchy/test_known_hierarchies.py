@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet import icd, intervals, ip_addresses, masked, scale, suggest
+from discreet import codes, icd, intervals, ip_addresses, masked, scale, suggest
 from discreet.core.errors import ParameterError
 from discreet.core.hierarchy.bands import band_of
+from discreet.core.hierarchy.code_systems import code_path
 from discreet.core.hierarchy.knowledge import is_coded, recognized
 from discreet.core.hierarchy.scales import scale_names, scale_of
 from discreet.core.hierarchy.specs import Icd, Rows, Scale, spec_from_dict
 from discreet.core.hierarchy.structured_codes import _chapters, diagnosis_path
+from discreet.core.hierarchy.vocabularies import vocabulary
 from discreet.core.tables.labels import SetOf, parse_label
 
 ADULT = [
@@ -250,8 +252,35 @@ def test_a_lone_rare_value_is_pooled_too() -> None:
     assert spec.columns[1] == ("Female", "Male", "other values")
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "system"),
+    [
+        ("state", ["NY", "CA", "TX", "Ohio"], "us-states"),
+        ("country", ["DE", "FR", "USA", "JP"], "countries"),
+        ("atc", ["A10BA02", "N02", "C07AB"], "atc"),
+        ("code", ["A10BA02", "N02BE01", "C07AB02", "B01AC06", "R03AC02"], "atc"),
+        ("nuts3", ["DE212", "FR101", "EL303", "XK0"], "nuts"),
+        ("answer", ["NO", "NA", "NE"], None),
+    ],
+)
+def test_code_systems_are_recognized(name: str, values: list[str], system: str | None) -> None:
+    known = recognized(name, pa.array(values))
+    assert (known.spec if known else None) == (codes(system) if system else None)
+
+
+def test_every_code_lies_in_one_place() -> None:
+    for system, n_codes in (("countries", 249), ("us-states", 56)):
+        listed = [
+            member for members in vocabulary("codes")[system].values() for member in members.split(", ")
+        ]
+        short = [member.split(" ", 1)[0] for member in listed]
+        assert len(set(short)) == len(short) >= n_codes
+        assert len({member.split(" ", 1)[1] for member in listed}) >= n_codes
+    assert code_path("xx", "countries") == ("no valid code",) * 2
+
+
 def test_specifications_are_plain_data() -> None:
-    for spec in (*(scale(name) for name in scale_names()), icd(9), icd(10), ip_addresses()):
+    for spec in (*(scale(name) for name in scale_names()), icd(9), icd(10), ip_addresses(), codes("atc")):
         assert spec_from_dict(spec.to_dict()) == spec
     assert Scale("bands").to_dict() == {"kind": "scale", "name": "bands"}
 

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.publishing import released_rows
 
-from discreet import Recipe, Table, identifier, other, person, quasi, sensitive
+from discreet import Recipe, Table, drop, identifier, other, person, quasi, sensitive
 from discreet.core.tables.source import Singletons, source_of
 from discreet.engines.duckdb.large import RelationSource
 from discreet.guarantees import KAnonymity
+from discreet.kinds.sections.risk import handing_on
 from discreet.measure import singling_out
 from discreet.measure.tables.risk import SinglingOutError, refuse_keys
 from discreet.output.hiding import ExactHiding
@@ -169,6 +170,34 @@ def test_sensitive_columns_are_cautioned_and_pseudonyms_are_meant_to_be_unique()
     roles = {"age": quasi(), "income": sensitive(), "ssn": identifier(pseudonym="a key of sixteen bytes")}
     release = Mondrian(KAnonymity(2)).release(Table(frame, roles))
     assert [one.code for one in release.cautions] == ["unique-sensitive"]
+
+
+def test_columns_published_exactly_are_judged_together() -> None:
+    rng = np.random.default_rng(4)
+    n = 200
+    rows = {
+        "age": rng.integers(20, 22, n),
+        **{name: rng.integers(0, 6, n) for name in ("ill", "drug", "dose")},
+        "ward": rng.integers(0, 2, n),
+    }
+    roles = {"age": quasi(), "ward": other(), **dict.fromkeys(("ill", "drug", "dose"), sensitive())}
+    release = Mondrian(KAnonymity(5)).release(Table(pa.table(rows), roles))
+    caution = next(one for one in release.cautions if one.code == "unique-exact")
+    released = release.frame
+    counts = Counter(
+        zip(*(released[name].to_pylist() for name in ("ill", "drug", "dose", "ward")), strict=True)
+    )
+    alone = sum(count == 1 for count in counts.values())
+    few = Counter(zip(*(released[name].to_pylist() for name in ("ill", "drug", "dose")), strict=True))
+    assert f"together they single out {alone:,} of 200 rows" in caution.text
+    assert f"alone do so for {sum(count == 1 for count in few.values()):,} " in caution.text
+    assert caution.public
+    assert handing_on(release)[0] == "not to everybody"
+    coarse = {**roles, "drug": drop(), "dose": drop()}
+    calm = Mondrian(KAnonymity(5)).release(Table(pa.table(rows), coarse))
+    assert "unique-exact" not in [one.code for one in calm.cautions]
+    assert handing_on(calm)[0] in ("yes", "yes, with conditions")
+    assert list(calm.frame.column_names) == ["age", "ill", "ward"]
 
 
 def test_condensation_takes_measured_numbers_and_refuses_keys() -> None:

@@ -41,6 +41,7 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
     from discreet.engines.files import read, require_file
     from discreet.engines.formats import format_of
     from discreet.job.decisions import basket_command, basket_form
+    from discreet.job.hierarchy_files import with_files
     from discreet.job.proposals import propose
     from discreet.job.template import job_text
 
@@ -61,6 +62,7 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
         form = format_of(data)
         stated = "header" in reading or (form is not None and form.reader not in ("text", "sheets"))
         proposals = propose(relation, data, named=stated)
+    proposals = with_files(proposals, out.parent)
     text = job_text(data, proposals, folder=out.parent, reading=reading)
     with atomic_file(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -86,12 +88,14 @@ def _print(data: Path, out: Path, proposals: Any, *, as_json: bool, quiet: bool)
     roles = {
         role: [proposal.name for proposal in proposals if proposal.role.value == role] for role in role_names
     }
+    files = [str(proposal.file) for proposal in proposals if proposal.written]
     lines = [
         *((role, ", ".join(names)) for role, names in roles.items() if names),
         *(("check", f"{proposal.name}: {proposal.warning}") for proposal in proposals if proposal.warning),
         *(("decide", f"{number}. {proposal}") for number, proposal in enumerate(open_questions, start=1)),
         *(("note", proposal) for proposal in better),
         ("written", str(out)),
+        *([("", f"{len(files)} hierarchy files to edit: {', '.join(files)}")] if files else []),
         ("next", f"read {out}, it is a proposal; then: discreet run {out}"),
     ]
     print_result("init", fields, lines, as_json=as_json, quiet=quiet)

@@ -123,7 +123,7 @@ def _guarantee(guarantee: dict[str, Any]) -> str:
 
 def _becomes(entry: dict[str, Any], recipe: Recipe) -> str:
     """Return what happens to a column; no value of it is shown."""
-    if entry["role"] == "identifier":
+    if entry["role"] in ("identifier", "person", "drop"):
         return "replaced by pseudonyms" if entry.get("pseudonym") else "dropped"
     if entry["role"] != "quasi":
         return "as it is"

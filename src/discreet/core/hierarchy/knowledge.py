@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.hierarchy.bound import HierarchySpec
+from discreet.core.hierarchy.code_systems import codes, is_code_of
 from discreet.core.hierarchy.ranges import intervals
 from discreet.core.hierarchy.scales import scale, scale_of
 from discreet.core.hierarchy.structured_codes import icd, ip_addresses, is_address, is_code
@@ -27,6 +28,13 @@ _OLDEST = 130
 _TOP_AGE = 90
 _MOSTLY = 0.9
 _MOST_LOOKED_AT = 20_000
+_MANY_CODES, _MOST_STATES, _WHOLE_ATC = 5, 40, 7
+_SYSTEMS = {
+    "countries": "country codes (ISO 3166), below subregions and continents",
+    "us-states": "states of the United States, below divisions and regions",
+    "nuts": "regions of Europe (NUTS)",
+    "atc": "codes of medicines (ATC)",
+}
 
 
 @dataclass(frozen=True)
@@ -144,8 +152,37 @@ def _text(words: list[str], values: list[str]) -> Known | None:
         return Known(what, scale(name), "high")
     if (version := _icd_version(words, values)) is not None:
         return Known(f"ICD-{version} codes", icd(version), "high")
+    if (system := _code_system(words, values)) is not None:
+        return Known(_SYSTEMS[system], codes(system), "high")
     if speaks_of(words, "postal") and _share(values, lambda value: any(map(str.isdigit, value))) >= _MOSTLY:
         return Known("postal codes", masked().fixed(pa.array(values, pa.string())), "high")
+    return None
+
+
+def _code_system(words: list[str], values: list[str]) -> str | None:
+    """Return the code system of texts; two letters may stand for many things, so the column's name must speak of it.
+
+    Without such a name, medicines are known by their whole codes, and states where nearly all of them occur.
+    """
+    for system, topic in (
+        ("nuts", "nuts"),
+        ("us-states", "state"),
+        ("countries", "country"),
+        ("atc", "medicine"),
+    ):
+        if (
+            speaks_of(words, topic)
+            and _share(values, lambda value, s=system: is_code_of(value, s)) >= _MOSTLY
+        ):
+            return system
+    if len(values) >= _MANY_CODES:
+        if _share(values, lambda value: len(value) == _WHOLE_ATC and is_code_of(value, "atc")) >= _MOSTLY:
+            return "atc"
+        if (
+            len(values) >= _MOST_STATES
+            and _share(values, lambda value: is_code_of(value, "us-states")) >= _MOSTLY
+        ):
+            return "us-states"
     return None
 
 

@@ -25,7 +25,7 @@ from discreet.core.tables.labels import STAR, texts
 BANDS = "bands"
 _UNKNOWN = "unknown"
 _NOT_KNOWN = re.compile(
-    r"unknown|other|others|none of these|not (available|stated|known|mapped|reported|applicable)|missing|refused"
+    r"unknown|null|other|others|none of these|not (available|stated|known|mapped|reported|applicable)|missing|refused"
     r"|(i )?do ?n ?t know|no answer|n a|na|prefer not to (say|answer)|invalid|unspecified|weiß nicht|keine angabe"
 )
 _FEWEST = 3
@@ -135,7 +135,7 @@ def scale_of(values: Sequence[str]) -> str | None:
     """
     if bands.are_bands(values):
         return BANDS
-    words = [text for text in values if not _NOT_KNOWN.fullmatch(normal(text))]
+    words = [text for text in values if not is_unknown(text)]
     if len(values) - len(words) > _MOST_UNKNOWN or any(text.strip().isdigit() for text in words):
         return None
     for name, scale_words in _scales().items():
@@ -143,6 +143,15 @@ def scale_of(values: Sequence[str]) -> str | None:
         if None not in steps and len(steps) >= _FEWEST:
             return name
     return None
+
+
+def is_unknown(text: str) -> bool:
+    """Return whether a text says that something is not known.
+
+    >>> is_unknown("Not Available"), is_unknown("NULL"), is_unknown("Emergency")
+    (True, True, False)
+    """
+    return _NOT_KNOWN.fullmatch(normal(text)) is not None
 
 
 def normal(text: str) -> str:

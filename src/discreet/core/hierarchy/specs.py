@@ -11,6 +11,7 @@ from typing import Any
 from discreet.core.boundary import reads
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
+from discreet.core.hierarchy.code_systems import Codes, codes
 from discreet.core.hierarchy.ranges import Cuts, Intervals, cuts, intervals
 from discreet.core.hierarchy.scales import Scale, scale
 from discreet.core.hierarchy.structured_codes import Addresses, Icd, icd, ip_addresses
@@ -29,6 +30,7 @@ from discreet.core.hierarchy.trees import (
 
 __all__ = [
     "Addresses",
+    "Codes",
     "Cuts",
     "Flat",
     "Hierarchy",
@@ -38,6 +40,7 @@ __all__ = [
     "Masked",
     "Rows",
     "Scale",
+    "codes",
     "cuts",
     "flat",
     "from_mapping",
@@ -53,7 +56,7 @@ __all__ = [
 ]
 
 _SPECS: dict[str, type[HierarchySpec]] = {
-    spec.kind: spec for spec in (Intervals, Cuts, Flat, Masked, Rows, Scale, Icd, Addresses)
+    spec.kind: spec for spec in (Intervals, Cuts, Flat, Masked, Rows, Scale, Icd, Addresses, Codes)
 }
 
 _MAKERS: dict[str, Callable[..., HierarchySpec]] = {
@@ -65,6 +68,7 @@ _MAKERS: dict[str, Callable[..., HierarchySpec]] = {
     "scale": scale,
     "icd": icd,
     "ip": ip_addresses,
+    "codes": codes,
 }
 """The makers of specifications, which check what they are given."""
 

@@ -23,19 +23,21 @@ from discreet.core.hierarchy.trees import Rows, flat, masked
 from discreet.core.params import IntIn, OneOf, require
 from discreet.core.tables.labels import STAR, datetimes, set_of, text, texts, value_kind
 
-Method = Literal["equal-frequency", "equal-width", "prefix", "balanced", "calendar"]
+Method = Literal["equal-frequency", "equal-width", "prefix", "pooled", "balanced", "calendar"]
 _METHODS = {
     "number": ("equal-frequency", "equal-width", "prefix"),
     "date": ("calendar", "equal-frequency"),
-    "text": ("balanced", "prefix"),
+    "text": ("pooled", "prefix", "balanced"),
 }
 _CODE = re.compile(r"(?=.*\d)[A-Za-z0-9.]{2,12}")
 _MOST_BINS = 64
 _SOME_BINS = 20
-_FEW = 10
+FEW = 10
 """A value that fewer rows have is rare: no label names it."""
 _LARGEST_SET = 8
-_OTHERS = "other values"
+OTHERS = "other values"
+_MARKS = re.compile(r"\s*[-/:(,]\s*")
+_WORD_ENDS = re.compile(r"\s*[-/:(,]\s*|\s+")
 
 
 @public
@@ -65,7 +67,8 @@ def suggest(
     method : str, optional
         "equal-frequency" (the default for numbers), "equal-width" intervals; "calendar" (dates: months,
         quarters or years, after their span); "prefix" masks (the default for text that looks like codes);
-        "balanced" categories of like frequency (the default for other text).
+        "pooled" categories, which are kept, gathered where they begin with the same word, or hidden (the default for
+        other text); "balanced" sets of like frequency, which mean nothing to a reader and keep more detail.
     branching : int
         How many nodes are joined into one on the next level.
     name : str, optional
@@ -86,7 +89,7 @@ def suggest(
     if len(values) <= branching:
         return flat()
     if kind == "text":
-        few = _FEW if counts is not None else 0
+        few = FEW if counts is not None else 0
         return _suggest_categories(texts(values).to_pylist(), weights, method, branching, few)
     if method == "prefix":
         return masked().fixed(values)
@@ -163,16 +166,22 @@ def _suggest_calendar(values: pa.Array) -> HierarchySpec:
 def _suggest_categories(
     values: list[str], weights: IntArray, method: Method | None, branching: int, few: int
 ) -> HierarchySpec:
-    """Pool the rare values, then join the frequent ones into sets of like frequency."""
+    """Pool the rare values, then gather those that begin alike, or join the frequent ones into even sets."""
     if method == "prefix" or (method is None and all(_CODE.fullmatch(value) for value in values)):
         return masked().fixed(pa.array(values, pa.string()))
     members = [[number] for number in range(len(values)) if weights[number] >= few]
     if len(members) < 2:
         return flat()
-    others = _OTHERS if _OTHERS not in values else f"all {_OTHERS}"
+    others = OTHERS if OTHERS not in values else f"all {OTHERS}"
     columns = [tuple(values)]
     if len(members) < len(values):
         columns.append(tuple(value if weights[at] >= few else others for at, value in enumerate(values)))
+    if method != "balanced":
+        alike = begin_alike(columns[-1], others)
+        columns += [] if alike is None else [alike]
+        if len(columns) == 1:
+            return flat()
+        return Rows((*columns, (STAR,) * len(values)))
     while len(members) > branching and max(map(len, members)) * branching <= _LARGEST_SET:
         members = _joined(members, weights, branching)
         names = [others] * len(values)
@@ -182,6 +191,29 @@ def _suggest_categories(
                 names[number] = label
         columns.append(tuple(names))
     return Rows((*columns, (STAR,) * len(values)))
+
+
+def begin_alike(
+    labels: Sequence[str], others: str = OTHERS, *, sentences: bool = False
+) -> tuple[str, ...] | None:
+    """Gather labels that begin with the same word before a mark, such as Surgery-Neuro; None where few do.
+
+    In ``sentences`` a space ends a word as well.
+
+    >>> begin_alike(["Surgery-Neuro", "Surgery-Plastic", "Cardiology", "Cardiology-Pediatric", "Urology"])
+    ('Surgery …', 'Surgery …', 'Cardiology …', 'Cardiology …', 'Urology')
+    """
+    ends = _WORD_ENDS if sentences else _MARKS
+    firsts = [label if label == others else ends.split(label.strip(), maxsplit=1)[0] for label in labels]
+    members: dict[str, set[str]] = {}
+    for first, label in zip(firsts, labels, strict=True):
+        members.setdefault(first, set()).add(label)
+    gathered = {first for first, group in members.items() if len(group) > 1}
+    if sum(len(members[first]) for first in gathered) * 4 < len(set(labels)) or len(members) < 2:
+        return None
+    return tuple(
+        f"{first} …" if first in gathered else label for first, label in zip(firsts, labels, strict=True)
+    )
 
 
 def _joined(members: list[list[int]], weights: IntArray, branching: int) -> list[list[int]]:

@@ -22,6 +22,7 @@ _ROLES = {
     Role.QUASI: "quasi-identifier",
     Role.SENSITIVE: "sensitive",
     Role.OTHER: "other",
+    Role.DROP: "not needed",
 }
 _HIERARCHIES = {"intervals": "intervals", "cuts": "intervals", "masked": "masks", "flat": "all or nothing"}
 

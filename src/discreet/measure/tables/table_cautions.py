@@ -154,8 +154,9 @@ def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
             f"{_listed(list(unique.columns))} are published as they are, and {unique.together.n_singletons:,} of "
             f"{unique.together.n_rows:,} rows have a combination of their own: whoever knows it finds the person.",
         )
+    exact = dict(unique.columns)
     for name in release.schema.sensitive:
-        singletons = release.table.source.singletons([name])
+        singletons = exact[name] = release.table.source.singletons([name])
         yield from _one_value(release, name, singletons)
         if is_many(singletons):
             yield Caution(
@@ -164,6 +165,33 @@ def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
                 f"{singletons.n_rows:,} rows have a value of their own in it: whoever learns it elsewhere finds the "
                 "person. Rounding helps.",
             )
+
+    yield from _exact_together(release, exact)
+
+
+def _exact_together(release: Release, exact: Mapping[str, Singletons]) -> Iterator[Caution]:
+    """Count the rows that all columns published exactly single out together, and that the three most varied do.
+
+    The attacker has seen these columns of a person elsewhere, in another file or a conversation, and the class does not
+    matter to him.
+    """
+    if len(exact) < 2 or not release.schema.sensitive:
+        return
+    source = release.table.source
+    together = source.singletons(list(exact))
+    if not is_many(together):
+        return
+    few = sorted(exact, key=lambda name: (-exact[name].n_distinct, name))[:MOST_NAMED]
+    by_few = source.singletons(few)
+    rows = release.table.n_rows
+    yield Caution(
+        "unique-exact",
+        f"{len(exact):,} columns are published exactly, and together they single out {together.n_singletons:,} of "
+        f"{rows:,} rows ({together.n_singletons / rows:.1%}); {_listed(few)} alone do so for {by_few.n_singletons:,} "
+        f"({by_few.n_singletons / rows:.1%}). Whoever knows these values of a person from elsewhere finds the row, "
+        "whatever its class. Generalize some as quasi-identifiers, drop what nobody needs, or hand the release on "
+        "only to those who cannot know them.",
+    )
 
 
 def single_values(release: Release) -> Iterator[Caution]:

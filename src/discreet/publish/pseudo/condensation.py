@@ -259,7 +259,7 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if self.label is not None and self.label not in table.schema:
             raise SchemaError(f"The label is to be column '{self.label}', which the table does not have.")
         hidden = {self._levels} if isinstance(self._levels, str) else set()
-        hidden |= set(table.schema.named(Role.IDENTIFIER))
+        hidden |= {*table.schema.named(Role.IDENTIFIER), *table.schema.named(Role.DROP)}
         if self.label in hidden:
             raise SchemaError(f"Column '{self.label}' cannot be the label: it is not published.")
         names = [name for name in table.schema if name not in hidden]

@@ -30,7 +30,7 @@ from discreet.publish.recipes.label_numbers import group_labels
 from discreet.publish.recipes.recipe_parts import FORMAT, TOP
 
 PRIVATE = "recipe.private.json"
-_ROLES = {"identifier", "person", "quasi", "sensitive", "other"}
+_ROLES = {"identifier", "person", "quasi", "sensitive", "other", "drop"}
 
 
 def private_place(folder: str | Path) -> Path:

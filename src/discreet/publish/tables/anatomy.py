@@ -159,7 +159,9 @@ class Anatomy(BasketPublisher):
         n_groups = int(group.max()) + 1
         keys, counts = np.unique(tuple_of.astype(np.int64) * n_groups + group, return_counts=True)
         tuples, groups = np.divmod(keys, n_groups)
-        others = [column for column in table.schema if table.schema[column].role is not Role.IDENTIFIER]
+        others = [
+            column for column in table.schema if table.schema[column].role not in (Role.IDENTIFIER, Role.DROP)
+        ]
         name = _fresh_name("group", others)
         recoding = table.recoding(
             by_piece={

@@ -163,7 +163,7 @@ class UncertainRecords(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         level = self.guarantee.k
         if self.label is not None and self.label not in table.schema:
             raise SchemaError(f"The label is to be column '{self.label}', which the table does not have.")
-        hidden = {level, *table.schema.named(Role.IDENTIFIER)}
+        hidden = {level, *table.schema.named(Role.IDENTIFIER), *table.schema.named(Role.DROP)}
         if self.label is not None and self.label in hidden:
             raise SchemaError(f"Column '{self.label}' cannot be the label: it is not published.")
         names = [name for name in table.schema if name not in hidden and name != self.label]
