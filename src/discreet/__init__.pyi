@@ -2,7 +2,7 @@ from .core.baskets.baskets import Baskets as Baskets
 from .core.baskets.bits import ItemBits as ItemBits
 from .core.baskets.grouped import GroupedBaskets as GroupedBaskets
 from .core.hierarchy.bound import Hierarchy as Hierarchy
-from .core.hierarchy.specs import codes as codes
+from .core.hierarchy.specs import code_system as code_system
 from .core.hierarchy.specs import flat as flat
 from .core.hierarchy.specs import from_mapping as from_mapping
 from .core.hierarchy.specs import icd as icd

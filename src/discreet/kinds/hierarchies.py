@@ -11,7 +11,7 @@ from discreet.core.errors import HierarchyError, InputError
 from discreet.core.hierarchy.specs import (
     HierarchySpec,
     Rows,
-    codes,
+    code_system,
     cuts,
     flat,
     icd,
@@ -138,7 +138,7 @@ def _icd(version: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
 
 def _codes(system: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:
     del options, folder
-    return codes(system)
+    return code_system(system)
 
 
 def _ip(value: Any, options: dict[str, Any], folder: Path) -> HierarchySpec:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet import codes, icd, intervals, ip_addresses, masked, scale, suggest
+from discreet import code_system, icd, intervals, ip_addresses, masked, scale, suggest
 from discreet.core.errors import ParameterError
 from discreet.core.hierarchy.bands import band_of
 from discreet.core.hierarchy.code_systems import code_path
@@ -265,7 +265,7 @@ def test_a_lone_rare_value_is_pooled_too() -> None:
 )
 def test_code_systems_are_recognized(name: str, values: list[str], system: str | None) -> None:
     known = recognized(name, pa.array(values))
-    assert (known.spec if known else None) == (codes(system) if system else None)
+    assert (known.spec if known else None) == (code_system(system) if system else None)
 
 
 def test_every_code_lies_in_one_place() -> None:
@@ -280,7 +280,13 @@ def test_every_code_lies_in_one_place() -> None:
 
 
 def test_specifications_are_plain_data() -> None:
-    for spec in (*(scale(name) for name in scale_names()), icd(9), icd(10), ip_addresses(), codes("atc")):
+    for spec in (
+        *(scale(name) for name in scale_names()),
+        icd(9),
+        icd(10),
+        ip_addresses(),
+        code_system("atc"),
+    ):
         assert spec_from_dict(spec.to_dict()) == spec
     assert Scale("bands").to_dict() == {"kind": "scale", "name": "bands"}
 

@@ -26,7 +26,7 @@ Path = tuple[str, ...]
 
 
 @public
-def codes(system: str) -> Codes:
+def code_system(system: str) -> Codes:
     """Make the hierarchy of a code system.
 
     Parameters
@@ -39,18 +39,18 @@ def codes(system: str) -> Codes:
 
     Examples
     --------
-    >>> codes("countries").bind(pa.array(["DE", "FR", "JPN"]), column="country").labels[1:3]
+    >>> code_system("countries").bind(pa.array(["DE", "FR", "JPN"]), column="country").labels[1:3]
     ([None, 'western Europe', 'eastern Asia'], [None, 'Europe', 'Asia'])
-    >>> codes("atc").bind(pa.array(["A10BA02", "A10BB01"]), column="drug").labels[3:]
+    >>> code_system("atc").bind(pa.array(["A10BA02", "A10BB01"]), column="drug").labels[3:]
     ([None, 'A10'], [None, 'A alimentary tract and metabolism'], ['*'])
     """
-    require("codes", "system", system, OneOf(tuple(_PATHS)))
+    require("code_system", "system", system, OneOf(tuple(_PATHS)))
     return Codes(system)
 
 
 @dataclass(frozen=True)
 class Codes(HierarchySpec):
-    """Codes below the groups of their system; made by `codes`. What is no code of it has one label of its own."""
+    """Codes below the groups of their system; made by `code_system`. What is no code of it has one label of its own."""
 
     kind: ClassVar[str] = "codes"
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.hierarchy.bound import HierarchySpec
-from discreet.core.hierarchy.code_systems import codes, is_code_of
+from discreet.core.hierarchy.code_systems import code_system, is_code_of
 from discreet.core.hierarchy.ranges import intervals
 from discreet.core.hierarchy.scales import scale, scale_of
 from discreet.core.hierarchy.structured_codes import icd, ip_addresses, is_address, is_code
@@ -153,7 +153,7 @@ def _text(words: list[str], values: list[str]) -> Known | None:
     if (version := _icd_version(words, values)) is not None:
         return Known(f"ICD-{version} codes", icd(version), "high")
     if (system := _code_system(words, values)) is not None:
-        return Known(_SYSTEMS[system], codes(system), "high")
+        return Known(_SYSTEMS[system], code_system(system), "high")
     if speaks_of(words, "postal") and _share(values, lambda value: any(map(str.isdigit, value))) >= _MOSTLY:
         return Known("postal codes", masked().fixed(pa.array(values, pa.string())), "high")
     return None

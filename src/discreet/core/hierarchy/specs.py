@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.boundary import reads
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
-from discreet.core.hierarchy.code_systems import Codes, codes
+from discreet.core.hierarchy.code_systems import Codes, code_system
 from discreet.core.hierarchy.ranges import Cuts, Intervals, cuts, intervals
 from discreet.core.hierarchy.scales import Scale, scale
 from discreet.core.hierarchy.structured_codes import Addresses, Icd, icd, ip_addresses
@@ -40,7 +40,7 @@ __all__ = [
     "Masked",
     "Rows",
     "Scale",
-    "codes",
+    "code_system",
     "cuts",
     "flat",
     "from_mapping",
@@ -68,7 +68,7 @@ _MAKERS: dict[str, Callable[..., HierarchySpec]] = {
     "scale": scale,
     "icd": icd,
     "ip": ip_addresses,
-    "codes": codes,
+    "codes": code_system,
 }
 """The makers of specifications, which check what they are given."""
 
