@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import discreet
 from tests.walks import walks
 
-SOURCE = Path(__file__).parents[1] / "src" / "discreet"
+SOURCE = Path(discreet.__file__).parent
+"""The package, as it is installed: in a clone or from a wheel."""
 
 
 def _words(text: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from discreet import Baskets, Recipe, Release, Table, identifier, intervals, mas
 from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.guarantees import EntropyDiversity, KAnonymity
 from discreet.publish import AprioriAnonymization, DeltaSketch, Generalization, Mondrian, SketchFamily
-from discreet.publish.recipes.label_numbers import group_labels
+from discreet.publish.recipes.recipe_parts import group_labels
 
 KEY = b"a key of at least sixteen bytes"
 

@@ -24,8 +24,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.measure.tables.risk import refuse_singling_out
-from discreet.publish.recipes.label_numbers import group_labels
-from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, height_of
+from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, group_labels, height_of
 from discreet.publish.recipes.union import ReleasedRows, failing_classes
 from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import SUPPRESSIBLE, Plan, allowed_rows, kept_groups, refuse_too_many

@@ -26,8 +26,7 @@ from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables.table import Table
 from discreet.engines.folders import DIGESTS, RECORD, altered, is_readable, read_json
 from discreet.guarantees import Guarantee
-from discreet.publish.recipes.label_numbers import group_labels
-from discreet.publish.recipes.recipe_parts import FORMAT, TOP
+from discreet.publish.recipes.recipe_parts import FORMAT, TOP, group_labels
 
 PRIVATE = "recipe.private.json"
 _ROLES = {"identifier", "person", "quasi", "sensitive", "other", "drop"}

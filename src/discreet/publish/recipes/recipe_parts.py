@@ -6,13 +6,16 @@ wide the widest intervals are. Whatever the published cells do not show goes to 
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from discreet.core.arrays import CodeArray
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.hierarchy.specs import Intervals, Masked
@@ -23,7 +26,6 @@ from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.labels import STAR
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
-from discreet.publish.recipes.label_numbers import packed
 
 FORMAT = 1
 TOP: Literal["top"] = "top"
@@ -290,3 +292,42 @@ def _writes(spec: Intervals, tree: Hierarchy, levels: Mapping[str | None, int]) 
         if not np.array_equal(again, written[inside]):
             return False
     return True
+
+
+# Label numbers: which label each group of a recipe shows, as text; a list of JSON numbers takes many times as long.
+#
+# The text is Base64 of whole numbers, little-endian, each of as few bytes (1, 2 or 4) as the number of labels needs.
+# Recipes that hold lists of numbers are read as well.
+
+
+def _width(n_labels: int) -> np.dtype[Any]:
+    """Return the type of the numbers of so many labels."""
+    return np.dtype(np.min_scalar_type(max(n_labels - 1, 0))).newbyteorder("<")
+
+
+def packed(numbers: NDArray[Any], n_labels: int) -> str:
+    """Write numbers of labels as text.
+
+    >>> packed(np.array([0, 2, 1]), 3)
+    'AAIB'
+    """
+    return binascii.b2a_base64(numbers.astype(_width(n_labels)).tobytes(), newline=False).decode()
+
+
+def group_labels(entry: Mapping[str, Any]) -> CodeArray:
+    """Return which of the labels, or lists of branches, of an entry each group has; a ValueError where it is damaged.
+
+    >>> [group_labels({"labels": ["a", "b", "c"], "index": index}).tolist() for index in ("AAIB", [0, 2, 1])]
+    [[0, 2, 1], [0, 2, 1]]
+    """
+    written, n_labels = entry.get("index"), len(entry["branches" if "branches" in entry else "labels"])
+    numbers: NDArray[Any]
+    if isinstance(written, str):
+        numbers = np.frombuffer(binascii.a2b_base64(written, strict_mode=True), _width(n_labels))
+    elif isinstance(written, list) and all(type(number) is int and 0 <= number < 2**31 for number in written):
+        numbers = np.array(written, np.int64)
+    else:
+        raise ValueError("neither text nor a list of numbers")
+    if numbers.size == 0 or numbers.max() >= n_labels:
+        raise ValueError("no number, or one of no label")
+    return numbers.astype(np.int32)

@@ -19,7 +19,7 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.recipes.label_numbers import packed
+from discreet.publish.recipes.recipe_parts import packed
 from discreet.publish.tables.lattice_search import Measure
 from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.mondrian import MOST_COLUMNS, Mondrian

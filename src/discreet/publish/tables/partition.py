@@ -18,7 +18,7 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.publish.recipes.label_numbers import packed
+from discreet.publish.recipes.recipe_parts import packed
 from discreet.publish.tables.boxes import Box, Segments, box_means, boxes, branches, cover_of, is_exact
 from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import Plan, TablePublisher
