@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from discreet.core.errors import InputError, ParameterError
+from discreet.engines.duckdb import delimited
 from discreet.engines.duckdb.connection import connect
 from discreet.engines.duckdb.files import column_types
 from discreet.engines.files import read
@@ -168,6 +169,25 @@ def test_the_file_decides_what_one_column_leaves_open(tmp_path: Path) -> None:
     assert rows(european) == [(1.5, 1234), (2.25, 987)]
     english = put(tmp_path, "a;b\n1.5;1,234\n2.25;987\n")
     assert rows(english) == [(1.5, 1234), (2.25, 987)]
+
+
+@given(st.data())
+def test_many_rows_are_typed_by_their_distinct_values(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    cells = st.sampled_from(["1", "1.5", "1,5", "2024-01-31", " padded", "true", "x", "NA", ""])
+    columns = [data.draw(st.lists(cells, min_size=20, max_size=20)) for _ in range(2)]
+    columns.append([f"{data.draw(cells)}{number}" for number in range(20)])
+    lines = [";".join(f'"{cell}"' for cell in record) for record in zip(*columns, strict=True)]
+    path = put(tmp_path_factory.mktemp("many"), "few;other;many\n" + "\n".join(lines) + "\n")
+    options = {"nulls": data.draw(st.sampled_from([(), ("NA",), (" padded",), ("1;5",)]))}
+    expected = read(path, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "_MANY_ROWS", 1)
+        patch.setattr(delimited, "_SAMPLE", data.draw(st.sampled_from([8, 80])))
+        typed = read(path, **options)
+    assert column_types(typed) == column_types(expected)
+    assert typed.fetchall() == expected.fetchall()
 
 
 @given(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from discreet.engines.text.dialect import EDGES, Dialect, reader
 _LONGEST_CELL = 1 << 26
 _LONGEST_LINE = 1 << 21
 _NOTHING = "\ue000"
+_MANY_ROWS, _SAMPLE = 1 << 17, 1 << 13
+_DISTINCT = "distinct_values"
 _field_limit = threading.Lock()
 
 
@@ -53,15 +55,22 @@ def load_delimited(
             f"{display_path} has a header but no rows." if dialect.header else f"{display_path} has no rows."
         )
     cells = _cells(dialect)
-    _trim(connection, cells, dialect, nulls)
+    distinct = _distinct_values(connection, cells) if count[0] >= _MANY_ROWS else {}
+    if _trim(connection, cells, dialect, nulls, distinct):
+        distinct = {}
     free = [cell for cell, name in zip(cells, dialect.names, strict=True) if name not in text]
-    inferred = infer(connection, "raw", free, conventions)
+    inferred = infer(connection, "raw", free, conventions, distinct)
     converted = {cell: cell for cell in cells} | inferred.expressions
     chosen = ", ".join(
         f"{converted[cell]} AS {quoted_name(name)}" for cell, name in zip(cells, dialect.names, strict=True)
     )
-    connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
-    connection.execute("DROP TABLE raw")
+    if converted == {cell: cell for cell in cells}:
+        connection.execute(f"CREATE VIEW data AS SELECT {chosen} FROM raw")
+    else:
+        connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
+        connection.execute("DROP TABLE raw")
+    if distinct:
+        connection.execute(f"DROP TABLE {_DISTINCT}")
     comma = inferred.decimal_comma or conventions.decimal == ","
     layout = TextLayout(dialect.delimiter, dialect.quote or '"', "," if comma else ".")
     keep_origin(connection, Origin(layout.safe(), Inference(conventions, tuple(text))))
@@ -198,23 +207,46 @@ def _blank_lines_at_end(utf8_file: Path) -> int:
     return max(0, end.count(b"\n") - 1)
 
 
+def _distinct_values(connection: duckdb.DuckDBPyConnection, cells: Sequence[str]) -> dict[str, str]:
+    """Collect the distinct values of columns that seem to have few; return the table of each such column.
+
+    What is asked of a column's values, whether they have white space around them and what types they are of, is the
+    same of the distinct ones, which are tested in no time. The shorter columns of the table end in nulls.
+    """
+    counts = ", ".join(f"count(DISTINCT {cell})" for cell in cells)
+    sample = connection.execute(f"SELECT {counts} FROM (SELECT * FROM raw LIMIT {_SAMPLE})").fetchone() or ()
+    few = [cell for cell, count in zip(cells, sample, strict=True) if count <= _SAMPLE // 8]
+    if few:
+        lists = ", ".join(f"unnest(list(DISTINCT {cell})) AS {cell}" for cell in few)
+        connection.execute(f"CREATE TABLE {_DISTINCT} AS SELECT {lists} FROM raw")
+    return dict.fromkeys(few, _DISTINCT)
+
+
 def _trim(
-    connection: duckdb.DuckDBPyConnection, cells: Sequence[str], dialect: Dialect, nulls: Sequence[str]
-) -> None:
-    """Take white space off the cells' ends and look for nulls again, in the columns that need it."""
+    connection: duckdb.DuckDBPyConnection,
+    cells: Sequence[str],
+    dialect: Dialect,
+    nulls: Sequence[str],
+    distinct: Mapping[str, str],
+) -> bool:
+    """Take white space off the cells' ends and look for nulls again; return whether any column needed it."""
     edge = "[\\s\\v\\x{A0}]"
-    tests = ", ".join(f"bool_or(regexp_matches({cell}, '^{edge}|{edge}$'))" for cell in cells)
-    padded = connection.execute(f"SELECT {tests} FROM raw").fetchone() or ()
-    if not set(nulls) <= set(_findable_nulls(dialect, nulls)):
-        padded = [True] * len(cells)
-    if not any(padded):
-        return
+    padded = dict.fromkeys(cells, True)
+    if set(nulls) <= set(_findable_nulls(dialect, nulls)):
+        for table in ("raw", _DISTINCT):
+            tested = [cell for cell in cells if distinct.get(cell, "raw") == table]
+            tests = ", ".join(f"bool_or(regexp_matches({cell}, '^{edge}|{edge}$'))" for cell in tested)
+            answers = connection.execute(f"SELECT {tests} FROM {table}").fetchone() if tested else None
+            padded |= dict(zip(tested, answers or (), strict=True))
+    if not any(padded.values()):
+        return False
     tokens = ", ".join(quoted_text(token) for token in nulls) or "NULL"
     bare = f"trim({{x}}, {quoted_text(EDGES)})"
     clean = f"CASE WHEN {bare} IN ({tokens}) THEN NULL ELSE {bare} END AS {{x}}"
-    chosen = ", ".join(
-        clean.replace("{x}", cell) if pad else cell for cell, pad in zip(cells, padded, strict=True)
-    )
+    chosen = ", ".join(clean.replace("{x}", cell) if pad else cell for cell, pad in padded.items())
     connection.execute(f"CREATE TABLE trimmed AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")
     connection.execute("ALTER TABLE trimmed RENAME TO raw")
+    if distinct:
+        connection.execute(f"DROP TABLE {_DISTINCT}")
+    return True

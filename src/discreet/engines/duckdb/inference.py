@@ -66,11 +66,18 @@ class Inferred:
     decimal_comma: bool
 
 
-def infer(connection: Queryable, table: str, columns: Sequence[str], rules: Conventions | None) -> Inferred:
+def infer(
+    connection: Queryable,
+    table: str,
+    columns: Sequence[str],
+    rules: Conventions | None,
+    distinct: Mapping[str, str] | None = None,
+) -> Inferred:
     """Find for each column the SQL expression that converts it; a column that stays text is itself.
 
     Kinds that do not fit the first rows are dropped at once; what is left is tested on every row of the
-    table, the plainest first. Without rules only ISO dates and timestamps are looked for.
+    table, the plainest first. Without rules only ISO dates and timestamps are looked for. Columns in ``distinct`` are
+    tested in the table of their distinct values instead.
     """
     kinds = dict(_iso_kinds() if rules is None else _kinds(rules))
     rules = rules or Conventions()
@@ -82,8 +89,14 @@ def infer(connection: Queryable, table: str, columns: Sequence[str], rules: Conv
             for column, left in likely.items()
             if not _fits(findings[column])
         }
-        for column, facts in _examine(connection, table, candidates):
-            findings[column] |= facts
+        for source in dict.fromkeys((table, *(distinct or {}).values())):
+            tested = {
+                column: kinds_
+                for column, kinds_ in candidates.items()
+                if (distinct or {}).get(column, table) == source
+            }
+            for column, facts in _examine(connection, source, tested):
+                findings[column] |= facts
     comma = _writes_comma(findings.values(), rules)
     expressions = {column: column for column in columns}
     read = set()
