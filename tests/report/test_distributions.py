@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.releases import released
 
-from discreet import Table, masked, quasi, sensitive
+from discreet import Table, intervals, masked, quasi, sensitive
 from discreet.guarantees import KAnonymity
 from discreet.kinds.bins import cut, ends_of, line_of
-from discreet.kinds.distributions import HIDDEN, MISSING, OTHER, compared_bars, sensitive_bars
+from discreet.kinds.distributions import (
+    HIDDEN,
+    MISSING,
+    OTHER,
+    compared_bars,
+    released_shares,
+    sensitive_bars,
+)
 from discreet.publish import Generalization
 
 _DAYS = st.dates(dt.date(1900, 1, 1), dt.date(2030, 1, 1))
@@ -121,3 +128,12 @@ def test_a_sensitive_value_shows_its_largest_share_in_a_class() -> None:
     pay = sensitive_bars(release, "pay", 10)
     assert pay is not None
     assert pay.before.sum() == pytest.approx(1)
+
+
+def test_released_intervals_are_in_the_order_of_their_bounds() -> None:
+    ages = [20] * 10 + [35] * 40 + [70] * 30
+    table = Table(pa.table({"age": ages}), {"age": quasi(intervals(10, 20))})
+    release = Generalization(KAnonymity(5), levels={"age": 1}).release(table)
+    labels, shares = released_shares(release, "age", 5)
+    assert labels == ("[20, 29]", "[30, 39]", "[70, 79]")
+    assert shares.tolist() == [0.125, 0.5, 0.375]

@@ -12,7 +12,7 @@ from discreet.core.engine import engine_of
 from discreet.core.release import Release
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
-from discreet.core.tables.labels import STAR, Any_, SetOf, parse_label, texts, value_kind
+from discreet.core.tables.labels import STAR, Any_, Exact, Interval, SetOf, parse_label, texts, value_kind
 from discreet.kinds.bins import MOST, cut, ends_of, line_of
 
 HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "another value"
@@ -82,7 +82,25 @@ def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str
         most=MOST,
         ordered=False,
     )
-    return _unique_labels(slots.labels), slots.held(counts) / counts.sum()
+    labels, shares = _unique_labels(slots.labels), slots.held(counts) / counts.sum()
+    order = sorted(range(len(labels)), key=lambda at: _by_bounds(labels[at], at))
+    return tuple(labels[at] for at in order), shares[order]
+
+
+def _by_bounds(label: str, at: int) -> tuple[bool, float, float, int]:
+    """Return what bars are ordered by: intervals and numbers by their bounds, and what is neither after them."""
+    meaning = parse_label(label)
+    if isinstance(meaning, Interval):
+        low, high = meaning.low, meaning.high
+    elif isinstance(meaning, Exact):
+        low = high = label
+    else:
+        return (True, 0.0, 0.0, at)
+    try:
+        ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
+    except ValueError:
+        return (True, 0.0, 0.0, at)
+    return (False, *ends, at)
 
 
 def first_rows(release: Release, n: int) -> list[dict[str, object]]:

@@ -30,6 +30,18 @@ def release(invoke, patients: Path, tmp_path: Path) -> Path:
     return out
 
 
+def test_columns_that_are_gone_are_said_to_be_dropped(invoke, patients: Path, tmp_path: Path) -> None:
+    roles = ["--quasi", "age", "--person", "name", "--sensitive", "disease", "--drop", "zip"]
+    assert (
+        invoke("anonymize", patients, *roles, "-k", 5, "--no-report", "--out", tmp_path / "out").exit_code
+        == 0
+    )
+    shown = invoke("recipe", tmp_path / "out" / "release.json").stdout
+    assert "person: dropped" in shown
+    assert "drop: dropped" in shown
+    assert "disease" in shown
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "ansi"])
 def test_the_statement_gives_the_release(invoke, release: Path, patients: Path, dialect: str) -> None:
     recipe = release / "release.json"

@@ -13,7 +13,13 @@ from discreet import Table, quasi, sensitive
 from discreet.core.errors import SchemaError
 from discreet.datasets import hospital, hospital_columns
 from discreet.measure import prediction
-from discreet.measure.tables.prediction import _classification, _logistic_weights, _regression, _with_constant
+from discreet.measure.tables.prediction import (
+    _classification,
+    _logistic_weights,
+    _regression,
+    _with_constant,
+    predictable,
+)
 
 
 def features(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -84,3 +90,12 @@ def test_poor_tables_have_a_score_or_none(ages: list[int | None], answers: list[
 def test_only_sensitive_columns_are_predicted() -> None:
     with pytest.raises(SchemaError, match="'age' is not a sensitive column"):
         prediction(Table(pa.table({"age": [1, 2]}), {"age": quasi()}), "age")
+
+
+def test_the_label_of_a_table_comes_first() -> None:
+    rows = {"age": [20, 30], "drug": ["a", "b"], "dose": ["x", "y"], "readmitted": ["no", "yes"]}
+    roles = {"age": quasi(), **dict.fromkeys(("drug", "dose", "readmitted"), sensitive())}
+    assert predictable(Table(pa.table(rows), roles)) == ["readmitted", "drug", "dose"]
+    named = {"age": [20, 30], "drug": ["a", "b"], "class": ["A", "B"], "note": ["x", "y"]}
+    roles = {"age": quasi(), **dict.fromkeys(("drug", "class", "note"), sensitive())}
+    assert predictable(Table(pa.table(named), roles)) == ["class", "drug", "note"]

@@ -25,6 +25,7 @@ _MOST_STEPS, _FLAT = 100, 1e-5
 """The most steps of a fit, and the slope of the likelihood, for each row, at which it ends sooner."""
 _CONSTANT = 1e-8
 """The penalty of the constant: as good as none, and no matrix is singular."""
+_LABELS = ("class", "target", "label", "outcome", "y")
 
 
 @public
@@ -106,13 +107,17 @@ def prediction(data: Table | Release, column: str, *, max_rows: int = 5_000) -> 
 
 
 def predictable(table: Table) -> list[str]:
-    """Return the sensitive columns that can be predicted: numbers, and columns of few values."""
-    return [
+    """Return the sensitive columns that can be predicted, numbers and those of few values; the label first."""
+    names = [
         name
         for name in table.schema.sensitive
         if 2 <= len(table.encoded[name].values) <= MOST_CLASSES
         or (table.encoded[name].kind is ColumnType.NUMBER and len(table.encoded[name].values) > 1)
     ]
+    # The column that a table is about, such as its class, is by habit its last one, or is called so.
+    label = next((name for name in names if name.casefold() in _LABELS), None)
+    last = label or (names[-1] if names and names[-1] == tuple(table.schema)[-1] else None)
+    return sorted(names, key=lambda name: name != last)
 
 
 def _drawn(table: Table, max_rows: int) -> IntArray:
