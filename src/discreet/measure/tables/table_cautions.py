@@ -187,7 +187,7 @@ def _exact_together(release: Release, exact: Mapping[str, Singletons]) -> Iterat
     yield Caution(
         "unique-exact",
         f"{len(exact):,} columns are published exactly, and together they single out {together.n_singletons:,} of "
-        f"{rows:,} rows ({together.n_singletons / rows:.1%}); {_listed(few)} alone do so for {by_few.n_singletons:,} "
+        f"{rows:,} rows ({together.n_singletons / rows:.1%}); {_quoted(few)} alone do so for {by_few.n_singletons:,} "
         f"({by_few.n_singletons / rows:.1%}). Whoever knows these values of a person from elsewhere finds the row, "
         "whatever its class. Generalize some as quasi-identifiers, drop what nobody needs, or hand the release on "
         "only to those who cannot know them.",
@@ -363,7 +363,11 @@ def _linked_units(table: Table, name: str) -> tuple[int, int]:
     return sum(count == 1 for count in several.values()), len(sets)
 
 
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
 def _listed(names: list[str]) -> str:
-    listed = ", ".join(f"'{name}'" for name in names[:8])
+    listed = _quoted(names[:8])
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return f"{'Column' if len(names) == 1 else 'Columns'} {listed}{more}"
