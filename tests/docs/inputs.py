@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import polars as pl
+import pytest
+from tests.servers import postgres_url, run_sql, store
 
 from discreet.datasets import quest
 from discreet.publish import StreamCondensation
@@ -204,3 +207,13 @@ def provide(folder: Path, page: str) -> None:
     for name, write in FILES.items():
         if name in page:
             write(folder / name)
+
+
+def provide_database(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the patients into a database named clinic, which the environment leads to."""
+    server = urlsplit(postgres_url())
+    run_sql("DROP DATABASE IF EXISTS clinic WITH (FORCE)", "CREATE DATABASE clinic")
+    for name, value in {"HOST": server.hostname, "PORT": server.port, "USER": server.username}.items():
+        monkeypatch.setenv(f"PG{name}", str(value))
+    patients(folder / "patients.csv")
+    store("patients", pl.read_csv(folder / "patients.csv").to_arrow(), database="clinic", exactly=True)

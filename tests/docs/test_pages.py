@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.docs.inputs import provide
+from tests.docs.inputs import provide, provide_database
 from tests.docs.pages import Block, blocks, commands, run_page
 
 ROOT = Path(__file__).parents[2]
@@ -14,12 +14,15 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TO_RUN = [
     page for page in PAGES if any(block.language in ("python", "console", "sh") for block in blocks(page))
 ]
-MOST_NOT_RUN = 14
+MOST_NOT_RUN = 15
 
 
 @pytest.mark.parametrize("page", TO_RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_runs_as_it_stands(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    provide(tmp_path, page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    provide(tmp_path, text)
+    if "postgresql:///" in text:
+        provide_database(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     assert run_page(page) or all(block.why_not_run for block in blocks(page))
 

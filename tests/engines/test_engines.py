@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.servers import store
 
 from discreet.core.engine import Engine, arrow_table, engine_of
 from discreet.core.errors import InputError, OutputError
@@ -34,6 +35,7 @@ KINDS = {
     "polars": lambda: pl.from_arrow(ROWS),
     "lazy": lambda: pl.from_arrow(ROWS).lazy(),  # type: ignore[union-attr]
     "duckdb": lambda: duckdb.connect().from_arrow(ROWS),
+    "postgres": lambda: read(store("engines", ROWS)),
 }
 
 

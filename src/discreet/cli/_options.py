@@ -16,7 +16,20 @@ from discreet.engines.formats import WRITTEN
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DATA = click.Path(path_type=Path)
+
+class DataPath(click.Path):
+    """The path of a file or folder, or the address of a table in a database."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a path, or an address, whose password nothing shows."""
+        if "://" not in str(value):
+            return super().convert(value, param, ctx)
+        from discreet.engines.addresses import address_of
+
+        return address_of(value)
+
+
+DATA = DataPath(path_type=Path)
 BASKET_FORMATS = ("fimi", "spmf", "lines", "long", "onehot", "bits", "sparse")
 NOT_OF_TABLES = ("weights", "keep_empty")
 """Parameters that no option for tables sets: weights stand with the columns, and no row is an empty basket."""
@@ -136,8 +149,14 @@ _FORMAT = click.option(
     type=click.Choice(WRITTEN),
     help="The format of the data; the input's by default.",
 )
+_TO = click.option(
+    "--to",
+    metavar="URL",
+    help="Also write the rows into a new table of a database: postgresql://user@host/database?table=NAME.",
+)
 _WRITING = (
     _FORMAT,
+    _TO,
     OVERWRITE,
     _STRICT,
     _SPREADSHEET_SAFE,
@@ -158,7 +177,7 @@ allow_unique = in_group("Roles", [_ALLOW_UNIQUE])
 roles_from = in_group("Roles", [_ROLES_FROM])
 sign = in_group("Writing", [_SIGN])
 spreadsheet_safe = in_group("Writing", [_SPREADSHEET_SAFE])
-rewriting = in_group("Writing", [OVERWRITE, _STRICT, _PDF, _SIGN])
+rewriting = in_group("Writing", [OVERWRITE, _STRICT, _PDF, _SIGN, _TO])
 printing = in_group(
     "Printing",
     [

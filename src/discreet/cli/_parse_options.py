@@ -197,7 +197,7 @@ def output(out: Path | None, values: Mapping[str, Any]) -> dict[str, Any]:
     section = {"overwrite": values["overwrite"], "report": values["report"]}
     section |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if values[name]}
     optional = {"folder": out, "format": values["format_"], "seed": values["seed"], "name": values["name"]}
-    optional["sign"] = values["sign"]
+    optional |= {name: values[name] for name in ("sign", "to")}
     return section | {name: value for name, value in optional.items() if value is not None}
 
 

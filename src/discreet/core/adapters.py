@@ -15,7 +15,10 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
-ENGINES = {"duckdb": "discreet.engines.duckdb.engine:ENGINE"}
+ENGINES = {
+    "duckdb": "discreet.engines.duckdb.engine:ENGINE",
+    "discreet.engines.postgres": "discreet.engines.postgres.engine:ENGINE",
+}
 """What works on a frame, by the package its type comes from."""
 
 MEMORY = "discreet.engines.memory:ENGINE"

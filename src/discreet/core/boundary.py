@@ -291,12 +291,14 @@ def _wraps_other(value: Any) -> bool:
 
 
 def package_of(value: Any) -> str:
-    """Return the package that the type of an object comes from.
+    """Return the package that the type of an object comes from: of our own, the one of its engine where it has one.
 
     >>> package_of(InputError("The table has no rows."))
     'discreet'
     """
-    return _package(type(value))
+    package = _package(type(value))
+    own = type(value).__module__.rpartition(".")[0]
+    return own if package == "discreet" and own in ENGINES else package
 
 
 def _package(kind: type) -> str:

@@ -186,6 +186,7 @@ class Release:
         source: str | None = None,
         pdf: bool = False,
         sign: str | Path | None = None,
+        to: str | None = None,
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -213,6 +214,9 @@ class Release:
         sign
             The file of an Ed25519 private key: ``release.json`` is signed with it, so that whoever receives the release
             knows who judged it. None signs nothing.
+        to
+            The address of a new table in a database, such as ``postgresql://user@host/database?table=released``. The
+            rows of a table are written there too, by one transaction that ends with the files: both appear, or none.
         """
         if pdf and not report:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")
@@ -232,6 +236,7 @@ class Release:
             source=source,
             pdf=pdf,
             sign=sign,
+            to=to,
         )
         return written
 

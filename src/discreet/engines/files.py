@@ -12,6 +12,7 @@ from typing import Any
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
+from discreet.engines.addresses import address_of
 from discreet.engines.formats import DEFAULT_NULLS, DateOrder, ReadOptions
 
 __all__ = ["DEFAULT_NULLS", "read"]
@@ -34,6 +35,9 @@ def read(
     labels: bool = True,
 ) -> Any:
     """Read a file as a DuckDB relation; the ending of its name decides the format; any other is delimited text.
+
+    ``postgresql://user@host/database?table=patients`` reads a table of a database, whose rows stay there; it takes the
+    extra ``postgres``, and no option.
 
     Parquet and Arrow files are scanned in place. Text (CSV, TSV, JSON lines, also .gz or .zst) is parsed once
     into a table that spills to a private folder. Spreadsheets (.xlsx, .xls, .ods) and files of statistics packages
@@ -87,6 +91,10 @@ def read(
     )
     source = Path(path)
     try:
+        if "://" in str(path) and (address := address_of(path)) is not None:
+            from discreet.engines.postgres.admission import table_relation
+
+            return table_relation(address)
         require_file(source)
         # The embedded engine reads all files; it is loaded only now, since it is large.
         from discreet.engines.duckdb.files import read_file

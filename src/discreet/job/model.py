@@ -66,6 +66,8 @@ class Job:
         Whether to print the report into a PDF as well.
     sign
         The file of an Ed25519 private key that signs ``release.json``; None signs nothing.
+    to
+        The address of a new table in a database that gets the rows as well; None writes files alone.
     baskets
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
@@ -114,6 +116,7 @@ class Job:
     name: str | None = None
     pdf: bool = False
     sign: Path | None = field(default=None, repr=False)
+    to: str | None = field(default=None, repr=False)
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
     cells: CellsSection | None = None
@@ -138,6 +141,7 @@ class Job:
         require(self, "pdf", self.pdf, BOOL)
         require(self, "seed", self.seed, NONE, IntIn(0))
         require(self, "name", self.name, InstanceOf((str, type(None)), "None or a text"))
+        require(self, "to", self.to, InstanceOf((str, type(None)), "None or an address"))
         for name in ("source", "sign"):
             require(
                 self, name, getattr(self, name), InstanceOf((str, os.PathLike, type(None)), "None or a path")

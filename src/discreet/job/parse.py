@@ -13,6 +13,7 @@ from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import NONE, Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import RELEASING, methods, releasable_guarantees
 from discreet.core.schema import Column, Role, quasi
+from discreet.engines.addresses import Address, address_of
 from discreet.guarantees import Guarantee, guarantee_from_dict
 from discreet.guarantees.constructed import together
 from discreet.job.model import Job
@@ -32,11 +33,12 @@ _OUTPUT = (
     "name",
     "pdf",
     "sign",
+    "to",
 )
 _FIELDS = ("columns", "baskets", "sketches", "cells")
 """The sections that are fields of a job; those of other kinds stand in its sections."""
 _BOOL = InstanceOf((bool,), "true or false")
-_PATH = InstanceOf((str, Path), "a path")
+_PATH = InstanceOf((str, Path, Address), "a path")
 
 
 def read_job(path: Path) -> Job:
@@ -68,7 +70,7 @@ def job_from_dict(document: Mapping[str, Any], *, folder: Path | None = None) ->
     about = kind.parse(_table(document, section), folder)
     source = _input(_table(document, "input"), kind)
     return Job(
-        data=folder / source.pop("path"),
+        data=_located(source.pop("path"), folder),
         rest=rest_from(source.pop("rest", None)),
         reading=source,
         guarantee=guarantee_from(
@@ -100,6 +102,11 @@ def _input(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     options = {name: value for name, value in section.items() if name in kind.reading and value is not None}
     fixed = {name: section[name] for name in ("path", *rest) if name in section}
     return reading_from(options, kind.reading) | fixed
+
+
+def _located(path: str | Path, folder: Path) -> Path | Address:
+    """Return the file of a relative path, or the address of a table."""
+    return address_of(path) or folder / path if "://" in str(path) else folder / path
 
 
 def reading_from(
@@ -177,6 +184,7 @@ def output_from(section: Mapping[str, Any], folder: Path, formats: tuple[str, ..
         require("output", name, section.get(name, True), _BOOL)
     require("output", "seed", section.get("seed"), NONE, IntIn(0))
     require("output", "name", section.get("name"), TEXT, NONE)
+    require("output", "to", section.get("to"), TEXT, NONE)
     require("output", "format", section.get("format"), OneOf((None, *formats)))
     settings = {name: section[name] for name in _OUTPUT[1:] if name in section}
     if settings.get("sign") is not None:

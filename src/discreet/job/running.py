@@ -60,6 +60,10 @@ def _release(job: Job, begin: Progress) -> Release:
         from discreet.report.signature import signing_key
 
         signing_key(job.sign)
+    if job.to is not None:
+        from discreet.engines.postgres.publishing import require_new_table
+
+        require_new_table(job.to)
     begin("Reading")
     data = job.kind.read(job.input)
     begin("Protecting")
@@ -78,6 +82,7 @@ def _release(job: Job, begin: Progress) -> Release:
         source=None if job.source is None else job.source.name,
         pdf=job.pdf,
         sign=job.sign,
+        to=job.to,
     )
 
 

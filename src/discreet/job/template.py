@@ -13,6 +13,7 @@ from discreet.core.errors import InputError
 from discreet.core.hierarchy.specs import HierarchySpec, Rows
 from discreet.core.registry import methods, releasable_guarantees
 from discreet.core.schema import Role
+from discreet.engines.addresses import Address
 from discreet.job.decisions import K, decisions, diversity, guarded
 from discreet.job.roles import Proposal
 
@@ -53,7 +54,9 @@ def _decisions(proposals: Sequence[Proposal]) -> str:
     return "\n".join(lines)
 
 
-def _relative(path: Path, folder: Path) -> str:
+def _relative(path: Path | Address, folder: Path) -> str:
+    if isinstance(path, Address):
+        return str(path)
     try:
         text = os.path.relpath(path.resolve(), folder.resolve())
     except ValueError:

@@ -170,6 +170,10 @@ class Kind(ABC):
         With ``texts``, cells of text files stay text, whatever they look like; else only labels do.
         """
 
+    def of_table(self, release: Release, rows: Any) -> Any:
+        """Return what the guarantee judges of the rows in a new table of a database."""
+        raise InputError(f"No table of a database holds {self.name}.")
+
     @abstractmethod
     def judge_written(
         self, written: Written, data: Any, guarantee: Guarantee | None, *, is_named: bool

@@ -215,6 +215,13 @@ class TableKind(Kind):
         table = read_table(release, folder / f"{DATA}.{format}", format)
         return release.with_units(table) if table.n_rows == release.table.n_rows else None
 
+    def of_table(self, release: Release, rows: Any) -> Any:
+        """Return the rows of a new table in a database, in the types the release has."""
+        from discreet.kinds.written import judged_columns
+
+        table = judged_columns(rows, release, "")
+        return release.with_units(table) if table.n_rows == release.table.n_rows else None
+
     def read_released(self, written: Written, *, texts: bool) -> Any:
         """Return the rows of a folder as a table; quasi-identifiers hold labels, which are text."""
         columns = written.columns()

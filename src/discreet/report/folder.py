@@ -7,11 +7,13 @@ and of the number of records left out. ``<folder>.private`` compares with the or
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from discreet import __version__
-from discreet.core.errors import DiscreetError, OutputError, PromiseBrokenError
+from discreet.core.errors import DiscreetError, OutputError, ParameterError, PromiseBrokenError
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
 from discreet.core.rng import without_seed
@@ -52,6 +54,7 @@ def write_release(
     source: str | None = None,
     pdf: bool = False,
     sign: str | Path | None = None,
+    to: str | None = None,
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
@@ -67,13 +70,33 @@ def write_release(
     about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
-    with atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners):
+    with (
+        new_table(to, release) as table,
+        atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners),
+    ):
         _write_private(release, owners, about, report=report)
         _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
         if key is not None:
             write_signature(public / RECORD, key)
         write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
+        if table is not None:
+            _judge_again(release, lambda: kind.of_table(release, table.rows), "the new table")
+            table.commit()
     return folder
+
+
+@contextmanager
+def new_table(to: str | None, release: Release) -> Iterator[Any]:
+    """Return the new table at an address, which holds the released rows and is nobody else's until it is committed."""
+    if to is None:
+        yield None
+        return
+    if release.kind != "table":
+        raise ParameterError("Only the rows of a table are written into a database; leave the address out.")
+    from discreet.engines.postgres.publishing import published_table
+
+    with published_table(to, release.frame) as table:
+        yield table
 
 
 def private_folder(folder: Path) -> Path:
@@ -112,7 +135,7 @@ def _write_public(
     record = public_record(release) | about.to_dict()
     written = kind.write(release, folder, format)
     write_text(folder / RECORD, record_text(record))
-    _judge_again(release, kind, folder, format)
+    _judge_again(release, lambda: kind.read_back(release, folder, format), f"{format} files")
     if report:
         from discreet.report.page import render_report
 
@@ -176,10 +199,10 @@ def _without_private_figures(verdict: Verdict) -> dict[str, Any]:
     return published
 
 
-def _judge_again(release: Release, kind: Kind, folder: Path, format: str) -> None:  # noqa: A002
-    """Judge what was written, from the files alone, and see that all of it is there."""
+def _judge_again(release: Release, read_back: Callable[[], Any], place: str) -> None:
+    """Judge what was written, from the files or the table alone, and see that all of it is there."""
     try:
-        subject = kind.read_back(release, folder, format)
+        subject = read_back()
         verdict = release.verdict
         if subject is not None:
             verdict = release.guarantee.check(subject)
@@ -190,12 +213,12 @@ def _judge_again(release: Release, kind: Kind, folder: Path, format: str) -> Non
         subject = None
     if subject is None:
         raise OutputError(
-            f"The released data cannot be read back from {format} files as it was, so nothing was written; write "
+            f"The released data cannot be read back from {place} as it was, so nothing was written; write "
             "another format, such as parquet."
         )
     if not verdict.ok:
         raise PromiseBrokenError(
-            f"The files that were written do not keep the guarantee, so they were removed. {verdict}"
+            f"What was written into {place} does not keep the guarantee, so it was removed. {verdict}"
         )
 
 

@@ -92,7 +92,9 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
             "report": values["report"],
             "overwrite": values["overwrite"],
         }
-        writing |= {name: values[name] for name in ("strict", "name", "pdf", "sign")} | {"source": data.name}
+        writing |= {name: values[name] for name in ("strict", "name", "pdf", "sign", "to")} | {
+            "source": data.name
+        }
         finish(release, progress, out, **writing)
     print_outcome("apply", release, out, as_json=as_json, quiet=quiet)
 

@@ -39,6 +39,7 @@ def run(
     strict: bool,
     pdf: bool,
     sign: Path | None,
+    to: str | None,
     k: int | None,
     as_json: bool,
     quiet: bool,
@@ -56,7 +57,7 @@ def run(
 
     read = open_job(job)
     if isinstance(read, VerbJob):
-        if strict or pdf or sign or k is not None or are_named(values):
+        if strict or pdf or sign or to or k is not None or are_named(values):
             raise mistake("A job that makes no release takes --out and --overwrite alone.")
         chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
         for target in chosen_verb.targets():
@@ -70,6 +71,7 @@ def run(
         strict=strict or read.strict,
         pdf=pdf or read.pdf,
         sign=sign or read.sign,
+        to=to or read.to,
     )
     if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.tables.encoding import unpublishable
 from discreet.core.tables.publication import publishable
-from discreet.engines.duckdb.connection import is_ours, ours, query, quoted_name, quoted_text
+from discreet.engines.duckdb.connection import is_ours, ours, query
+from discreet.engines.sql.source import Normalized, inner_names, quoted_text, select_list
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,35 +27,6 @@ _HOLDS = (
     ("UBIGINT", 0, 2**64 - 1),
     ("DECIMAL(38, 0)", 1 - 10**38, 10**38 - 1),
 )
-
-
-@dataclass(frozen=True, repr=False)
-class Normalized:
-    """A relation as it is judged: columns ``c0``, ``c1``, …, and the type each one gets back, where it had another.
-
-    Columns in ``refused`` hold what is neither judged nor published. They can only be dropped, so they are not read.
-    """
-
-    relation: duckdb.DuckDBPyRelation
-    names: tuple[str, ...]
-    back: tuple[str | None, ...]
-    refused: frozenset[str] = frozenset()
-
-    def inner(self, name: str) -> str:
-        """Return the name that a column has in our queries; one that is used although it cannot be is refused."""
-        if name in self.refused:
-            raise unpublishable(name)
-        return f"c{self.names.index(name)}"
-
-    def outer(self, name: str, cell: str) -> str:
-        """Write a column's own cell in the type the column had."""
-        type_ = self.back[self.names.index(name)]
-        return cell if type_ is None else f"CAST({cell} AS {type_})"
-
-
-def inner_names(count: int) -> str:
-    """List the names of columns in our queries."""
-    return ", ".join(f"c{number}" for number in range(count))
 
 
 def normalize(native: duckdb.DuckDBPyRelation) -> Normalized:
@@ -146,8 +116,3 @@ def as_relation(
     sql = f"SELECT {select_list(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
     relation = query(native, sql, publishable(table))
     return ours(relation) if is_ours(native) else relation
-
-
-def select_list(cells: Sequence[str], names: Sequence[str]) -> str:
-    """Write cells under names for a SELECT."""
-    return ", ".join(f"{cell} AS {quoted_name(name)}" for cell, name in zip(cells, names, strict=True))

@@ -20,6 +20,7 @@ from discreet.core.errors import InputError
 from discreet.core.params import require
 from discreet.engines.atomic import scratch_folder
 from discreet.engines.formats import DateOrder
+from discreet.engines.sql.source import quoted_text
 from discreet.kernels.threads import processors
 
 DEFAULT_MEMORY = "700MB"
@@ -85,24 +86,6 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET TimeZone = 'UTC'")
     return connection
-
-
-def quoted_name(name: str) -> str:
-    """Quote a column or table name for SQL.
-
-    >>> quoted_name('the "zip" code')
-    '"the ""zip"" code"'
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def quoted_text(text: str) -> str:
-    """Quote a text for SQL.
-
-    >>> quoted_text("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
 
 
 def quoted_file(path: os.PathLike[str]) -> str:

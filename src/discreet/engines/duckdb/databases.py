@@ -12,7 +12,8 @@ import duckdb
 import pyarrow as pa
 
 from discreet.core.errors import InputError, SchemaError
-from discreet.engines.duckdb.connection import connect, quoted_name, quoted_text
+from discreet.engines.duckdb.connection import connect
+from discreet.engines.sql.source import quoted_name, quoted_text
 
 _MEMORY = "512MB"
 _THREADS = 1

@@ -13,16 +13,9 @@ import duckdb
 
 from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
-from discreet.engines.duckdb.connection import (
-    Conventions,
-    Inference,
-    Origin,
-    keep_origin,
-    quoted_file,
-    quoted_name,
-    quoted_text,
-)
+from discreet.engines.duckdb.connection import Conventions, Inference, Origin, keep_origin, quoted_file
 from discreet.engines.duckdb.inference import infer
+from discreet.engines.sql.source import quoted_name, quoted_text
 from discreet.engines.text.dialect import EDGES, Dialect, reader
 
 _LONGEST_CELL = 1 << 26

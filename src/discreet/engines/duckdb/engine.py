@@ -19,17 +19,11 @@ from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.tables.encoding import combined
 from discreet.core.tables.source import Source
 from discreet.engines.duckdb import large, writing
-from discreet.engines.duckdb.admission import Normalized, as_relation, is_unpublishable, normalize
-from discreet.engines.duckdb.connection import (
-    connect,
-    fetch_batches,
-    in_secret_order,
-    origin_of,
-    quoted_name,
-    schema_of,
-)
+from discreet.engines.duckdb.admission import as_relation, is_unpublishable, normalize
+from discreet.engines.duckdb.connection import connect, fetch_batches, in_secret_order, origin_of, schema_of
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.frames import FrameSource, refuse_repeated_names
+from discreet.engines.sql.source import Normalized, quoted_name
 
 HELD_ROWS = 1_000_000
 """A relation of up to this many rows is fetched; a larger one stays in the engine."""

@@ -20,10 +20,10 @@ from discreet.engines.duckdb.connection import (
     keep_origin,
     ours,
     quoted_file,
-    quoted_name,
 )
 from discreet.engines.formats import TABS, ReadOptions, format_of
 from discreet.engines.sheets import read_sheet
+from discreet.engines.sql.source import quoted_name
 from discreet.engines.statistics import read_statistics
 from discreet.engines.text.dialect import check_names, sniff, utf8_copy
 

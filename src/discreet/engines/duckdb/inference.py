@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from discreet.engines.duckdb.connection import Conventions, quoted_text
+from discreet.engines.duckdb.connection import Conventions
+from discreet.engines.sql.source import quoted_text
 
 Answers = dict[str, bool | None]
 

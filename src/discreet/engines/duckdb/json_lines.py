@@ -9,8 +9,9 @@ from pathlib import Path
 import duckdb
 
 from discreet.core.errors import InputError
-from discreet.engines.duckdb.connection import quoted_file, quoted_name, quoted_text
+from discreet.engines.duckdb.connection import quoted_file
 from discreet.engines.duckdb.inference import infer
+from discreet.engines.sql.source import quoted_name, quoted_text
 from discreet.engines.text.dialect import check_names
 
 _LARGEST_OBJECT = 1 << 25

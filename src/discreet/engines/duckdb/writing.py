@@ -16,11 +16,11 @@ from discreet.core.engine import TextLayout
 from discreet.core.errors import OutputError
 from discreet.core.tables.publication import publishable
 from discreet.engines import formats
-from discreet.engines.duckdb.admission import inner_names, select_list
-from discreet.engines.duckdb.connection import Inference, query, quoted_name, quoted_text
+from discreet.engines.duckdb.connection import Inference, query
 from discreet.engines.duckdb.inference import infer
 from discreet.engines.formats import refuse_alike_names
 from discreet.engines.sheets import MOST_ROWS, write_sheet
+from discreet.engines.sql.source import inner_names, quoted_name, quoted_text, select_list
 
 _BATCH = 1 << 17
 _DELIMITED = ("csv", "tsv")

