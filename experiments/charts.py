@@ -45,7 +45,7 @@ def colored(field: str, colors: Mapping[str, str], **legend: Any) -> Any:
         f"{field}:N",
         title=None,
         scale=alt.Scale(domain=list(colors), range=list(colors.values())),
-        legend=alt.Legend(orient="bottom", **legend),
+        legend=alt.Legend(orient="bottom", **({"labelLimit": 0} | legend)),
     )
 
 
