@@ -26,7 +26,7 @@ def test_an_axis_is_marked_where_there_are_points() -> None:
 def test_every_series_has_its_color() -> None:
     color = colored("what", {"b": "#111111", "a": "#222222"}, columns=2).to_dict()
     assert color["scale"] == {"domain": ["b", "a"], "range": ["#111111", "#222222"]}
-    assert color["legend"] == {"orient": "bottom", "columns": 2}
+    assert color["legend"] == {"orient": "bottom", "columns": 2, "labelLimit": 0}
 
 
 def test_a_band_lies_between_the_ends() -> None:
