@@ -47,6 +47,18 @@ def test_the_rounds_are_those_of_the_slow_definition(rows: list[dict[str, Any]],
     assert set(recoded.rest.tolist()) == left
 
 
+@given(rows=strategies.rows())
+@settings(max_examples=20)
+def test_after_the_deadline_the_rows_left_go_to_the_last_node(rows: list[dict[str, Any]]) -> None:
+    lattice = Lattice(Table(strategies.frame(rows), strategies.tree_schema()))
+    nodes = sorted(itertools.product(*map(range, lattice.dims)), key=lambda node: (sum(node), node))
+    nothing = Recoded.nothing(lattice)
+    late = Rounds(lattice, KAnonymity(2), deadline=0.0).run(nodes, nothing)
+    two = Rounds(lattice, KAnonymity(2)).run(list(dict.fromkeys((nodes[0], nodes[-1]))), nothing)
+    assert late.group_of.tolist() == two.group_of.tolist()
+    assert late.levels.tolist() == two.levels.tolist()
+
+
 @given(
     dims=st.lists(st.integers(1, 4), min_size=1, max_size=6), most=st.integers(1, 300), seed=st.integers(0, 9)
 )

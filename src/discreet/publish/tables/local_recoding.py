@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -70,7 +71,8 @@ class LocalRecoding(TablePublisher):
     highest
         The highest level allowed for a column, by name.
     time_limit
-        Seconds for the search of the best single node, after which the best so far will do.
+        Seconds for the search of the best single node, after which the best so far will do, and again for the rounds,
+        after which the rows left go to the last node.
     max_rounds
         The most nodes to go through. Where the lattice has more, columns go up together.
     cells
@@ -153,7 +155,8 @@ class LocalRecoding(TablePublisher):
         Where classes are compared with the whole table, expensive nodes tend to use up the rows that others would need
         to hide among, so that what the cheaper nodes publish is tried alone as well.
         """
-        rounds = Rounds(lattice, self.guarantee)
+        deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        rounds = Rounds(lattice, self.guarantee, deadline=deadline)
         merging = Merging(rounds, weights, cells=self.cells)
         nodes, n_cheap = self._nodes(lattice, weights)
         swept = rounds.run(nodes, Recoded.nothing(lattice))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -156,9 +157,10 @@ def label_cover(spelling: Sequence[Spelling], labels: Sequence[Replacement], gro
 class Rounds:
     """Publishes the rows still left at one node after the other."""
 
-    def __init__(self, lattice: Lattice, guarantee: Guarantee) -> None:
+    def __init__(self, lattice: Lattice, guarantee: Guarantee, *, deadline: float | None = None) -> None:
         self.lattice = lattice
         self.guarantee = guarantee
+        self.deadline = deadline
         self._counts = lattice.table.tuples.counts
         judged = guarantee.columns(lattice.table.schema.sensitive)
         sensitive = lattice.table.sensitive_codes()
@@ -168,7 +170,8 @@ class Rounds:
     def run(self, nodes: Sequence[Node], start: Recoded) -> Recoded:
         """Go through nodes, each taking the classes of the rows left that keep the guarantee.
 
-        The longer nothing is found, the more nodes are passed over; never the last.
+        The longer nothing is found, the more nodes are passed over, and after the deadline all of them; never the
+        last.
         """
         from discreet.kernels.tables.grouping import distinct
 
@@ -188,7 +191,9 @@ class Rounds:
                 n_groups, rest = n_groups + int(kept.sum()), rest[~published]
                 self._codes.clear()
                 idle = 0
-            at = min(at + 1 + idle // _PATIENCE, last) if at < last else last + 1
+            late = self.deadline is not None and time.monotonic() > self.deadline
+            step = last if late else 1 + idle // _PATIENCE
+            at = min(at + step, last) if at < last else last + 1
         return Recoded(group_of, np.concatenate(levels))
 
     def judged(self, tuples: CodeArray, node: Node) -> bool:
