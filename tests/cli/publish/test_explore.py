@@ -186,3 +186,18 @@ def test_the_top_is_in_order(patients: Path) -> None:
         }  # fmt: skip
     with pytest.raises(ParameterError, match="'top' parameter of explore"):
         exploring.explore(table, [KAnonymity(3)], top=0)
+
+
+def test_methods_that_come_to_the_same_rows_are_one_row(invoke, tmp_path: Path) -> None:
+    path = tmp_path / "alike.csv"
+    path.write_text(
+        "age,disease\n" + "".join(f"{20 + 10 * (at % 2)},{'ab'[at % 3 % 2]}\n" for at in range(40))
+    )
+    told = invoke("explore", path, "--quasi", "age", "--sensitive", "disease", "-k", 5, "--all")
+    assert told.exit_code == 0, told.output
+    lines = [line for line in told.stdout.splitlines() if "row by row" in line]
+    assert lines
+    assert any(" = " in line for line in lines)
+    assert len({line.split("  ", 3)[-1] for line in lines}) == len(lines)
+    command = told.stdout.splitlines()[-1]
+    assert " = " not in command

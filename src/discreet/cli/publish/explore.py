@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,8 +247,25 @@ def _rows(exploration: Exploration, base: list[list[str]]) -> list[_Row]:
             levels = None if choice.levels is None else tuple(choice.levels.items())
             key = (repr(part.guarantee), choice.method, levels, choice.suppressed)
             rows.setdefault(key, _Row(part, choice, _command(words, part, choice)))
+    solutions: dict[tuple[Any, ...], _Row] = {}
+    for row in rows.values():
+        solution = (repr(row.part.guarantee), row.choice.levels is None, *_reached(row.choice))
+        first = solutions.setdefault(solution, row)
+        if first is not row and row.choice.levels is None:
+            names = f"{first.choice.method} = {row.choice.method}"
+            solutions[solution] = replace(first, choice=replace(first.choice, method=names))
+        elif first is not row:
+            solutions[(*solution, repr(row.choice.levels))] = row
     order = list(dict.fromkeys(repr(part.guarantee) for part in exploration.parts))
-    return sorted(rows.values(), key=lambda row: (order.index(repr(row.part.guarantee)), *_cost(row.choice)))
+    return sorted(
+        solutions.values(), key=lambda row: (order.index(repr(row.part.guarantee)), *_cost(row.choice))
+    )
+
+
+def _reached(choice: ExploredMethod) -> tuple[object, ...]:
+    """Return what a choice reaches, so that methods which come to the same rows are one solution."""
+    costs = tuple(f"{cost:.9g}" for cost in choice.costs.values() if not math.isnan(cost))
+    return (costs, choice.suppressed, choice.classes, choice.highest_risk, f"{choice.mean_risk:.9g}")
 
 
 def _cost(choice: ExploredMethod) -> tuple[bool, float, int]:
