@@ -149,7 +149,7 @@ def number_text(value: float) -> str:
 
 def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
     """Return what all releases have as plain data: whether the guarantee is kept, the cautions, and the files."""
-    from discreet.kinds.sections.risk import handing_on
+    from discreet.kinds.wording import handing_on
 
     report = out / "report.html"
     return {
@@ -180,7 +180,7 @@ def print_outcome(
     ``plain`` is added to the JSON object. ``lines`` take the place of those of the kind of data.
     """
     from discreet.kinds.kind import kind_of
-    from discreet.kinds.sections.risk import handing_on
+    from discreet.kinds.wording import handing_on
 
     kind = kind_of(release)
     if as_json:

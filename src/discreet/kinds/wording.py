@@ -8,9 +8,12 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.core.release import Release
 
 
 def refuse_unknown(where: str, keys: Iterable[str], names: Iterable[str]) -> None:
@@ -134,3 +137,24 @@ def plain_json(value: Any) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     return str(value)
+
+
+_NOT_TO_EVERYBODY = (
+    "Not to everybody: columns that are published exactly single people out. Hand it on only to those who cannot know "
+    "these columns of anyone, or are bound not to look; or change their roles."
+)
+SINGLING_OUT = ("unique-exact", "unique-sensitive", "unique-column", "unique-combination")
+"""The cautions that speak against handing a release to everybody."""
+
+
+def handing_on(release: Release) -> tuple[str, str]:
+    """Return whether a release may be handed on, in a word and in a sentence, by its verdict and public cautions."""
+    public = [caution for caution in release.cautions if caution.public]
+    if not release.verdict.ok:
+        return "no", "No: the guarantee is broken."
+    if any(caution.code in SINGLING_OUT for caution in public):
+        return "not to everybody", _NOT_TO_EVERYBODY
+    if public:
+        kinds = counted(len({caution.code for caution in public}), "caution")
+        return "yes, with conditions", f"Yes, unless one of {kinds} says that it must not be."
+    return "yes", "Yes."

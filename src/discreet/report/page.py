@@ -20,8 +20,8 @@ from discreet.core.release import Release
 from discreet.kinds.blocks import Block, Definitions, Paragraph, has_charts
 from discreet.kinds.kind import kind_of
 from discreet.kinds.sections.provenance import rerun
-from discreet.kinds.sections.risk import cautions, handing_on, headline
-from discreet.kinds.wording import About, plain_json
+from discreet.kinds.sections.risk import cautions, headline
+from discreet.kinds.wording import About, handing_on, plain_json
 from discreet.report import theme
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from discreet import Recipe, Table, drop, identifier, other, person, quasi, sens
 from discreet.core.tables.source import Singletons, source_of
 from discreet.engines.duckdb.large import RelationSource
 from discreet.guarantees import KAnonymity
-from discreet.kinds.sections.risk import handing_on
+from discreet.kinds.wording import handing_on
 from discreet.measure import singling_out
 from discreet.measure.tables.risk import SinglingOutError, refuse_keys
 from discreet.output.hiding import ExactHiding

@@ -203,27 +203,6 @@ def _measures(part: judged.Verdict) -> list[tuple[str, str, str]]:
     ]
 
 
-_NOT_TO_EVERYBODY = (
-    "Not to everybody: columns that are published exactly single people out. Hand it on only to those who cannot know "
-    "these columns of anyone, or are bound not to look; or change their roles."
-)
-SINGLING_OUT = ("unique-exact", "unique-sensitive", "unique-column", "unique-combination")
-"""The cautions that speak against handing a release to everybody."""
-
-
-def handing_on(release: Release) -> tuple[str, str]:
-    """Return whether a release may be handed on, in a word and in a sentence, by its verdict and public cautions."""
-    public = [caution for caution in release.cautions if caution.public]
-    if not release.verdict.ok:
-        return "no", "No: the guarantee is broken."
-    if any(caution.code in SINGLING_OUT for caution in public):
-        return "not to everybody", _NOT_TO_EVERYBODY
-    if public:
-        kinds = counted(len({caution.code for caution in public}), "caution")
-        return "yes, with conditions", f"Yes, unless one of {kinds} says that it must not be."
-    return "yes", "Yes."
-
-
 def cautions(release: Release, *, internal: bool) -> Section | None:
     """Return the cautions; those that compare with the original only in the internal report."""
     texts = summarized([caution for caution in release.cautions if internal or caution.public])
