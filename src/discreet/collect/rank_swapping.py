@@ -140,8 +140,13 @@ class RankSwapping:
             order = rows[np.lexsort([ties[rows], ranks[rows]])] if ranked else rows[np.argsort(ties[rows])]
             width = int(self.window * rows.size + 1e-9) if ranked else 1
             _swap(partner, order, width, drawn[rows])
+        largest = max((rows.size for rows in classes), default=0)
+        if largest == 1 and len(column) > 1:
+            raise ParameterError(
+                "The 'within' parameter of RankSwapping leaves every row alone, so that no value can move; name fewer "
+                "or coarser columns."
+            )
         if ranked and not any(int(self.window * rows.size + 1e-9) for rows in classes) and len(column) > 1:
-            largest = max(rows.size for rows in classes)
             raise ParameterError(
                 f"The 'window' parameter of RankSwapping lets no value move among {largest} rows; it must be at least "
                 f"{1 / largest:.2g}."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import reads
-from discreet.core.errors import InputError, ParameterError
+from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import NONE, Constraint, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import RELEASING, methods, releasable_guarantees
 from discreet.core.schema import Column, Role, quasi
@@ -162,8 +162,13 @@ def population(path: Path, names: Iterable[str], reading: Mapping[str, Any] | No
     from discreet.core.tables.table import Table
     from discreet.engines.files import read
 
-    frame = read(path, **(reading or {}))
-    return Table(frame, complete({name: quasi() for name in names}, frame.columns, rest=Role.OTHER))
+    frame, columns = read(path, **(reading or {})), {name: quasi() for name in names}
+    absent = [name for name in columns if name not in frame.columns]
+    if absent:
+        raise SchemaError(
+            f"The population {path.name} has no column '{absent[0]}', a quasi-identifier of the table."
+        )
+    return Table(frame, complete(columns, frame.columns, rest=Role.OTHER))
 
 
 def _method(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:

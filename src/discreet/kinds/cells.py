@@ -130,7 +130,7 @@ class CellsKind(Kind):
         names = [*about.by, *filter(None, (about.value, about.person))]
         if not about.by or len(names) != len(set(names)):
             raise ParameterError("A table of cells is by one or more columns, and names each column once.")
-        if about.value is not None and method.name == "controlled-rounding":
+        if about.value is not None and about.total is None and method.name == "controlled-rounding":
             raise ParameterError("Controlled rounding is for counts; sums are protected by cell suppression.")
         if about.total is not None and (about.value is None or about.person or about.hierarchies):
             raise ParameterError(
@@ -311,6 +311,12 @@ def ready_table(source: Any, about: CellsSection) -> CellTable:
         others = [label for label in dict.fromkeys(column) if label != about.total]
         dimensions.append(Dimension(name, (str(about.total), *others), (-1, *[0] * len(others))))
     counts = ["" if count is None else count for count in texts(columns[str(about.value)]).to_pylist()]
+    unfit = sum(not count.isdecimal() for count in counts)
+    if unfit:
+        raise InputError(
+            f"Column '{about.value}' of a ready table must hold a count, a whole number of zero or more, in every row; "
+            f"{unfit} rows do not."
+        )
     blank = CellTable(tuple(dimensions), np.zeros(0, np.int64), np.zeros(0, np.bool_))
     return read_cells(blank.layout(), zip(*labels, counts, strict=True))
 

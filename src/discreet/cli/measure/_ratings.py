@@ -53,7 +53,8 @@ options = in_group(
 
 def is_ratings(values: Mapping[str, Any]) -> bool:
     """Return whether the options are about ratings."""
-    return values["value"] is not None
+    named_apart = values["person"] and values["item"] is not None and values["basket"] is None
+    return values["value"] is not None or bool(named_apart)
 
 
 def measure_ratings(data: Path, values: Mapping[str, Any], *, as_json: bool, quiet: bool) -> None:
@@ -66,7 +67,7 @@ def measure_ratings(data: Path, values: Mapping[str, Any], *, as_json: bool, qui
 
     _refuse_others()
     people = parse.names_in(values["person"])
-    if len(people) != 1 or values["item"] is None:
+    if len(people) != 1 or values["item"] is None or values["value"] is None:
         raise parse.mistake(f"Ratings need {', '.join(_COLUMNS)}, a column each.", _EXAMPLE)
     known = parse.number_list("--known", values["known"] or _KNOWN, int)
     with stages(2, quiet=quiet or as_json) as progress:

@@ -210,11 +210,14 @@ def read_cells(layout: Mapping[str, Any], cells: Iterator[Sequence[str]]) -> Cel
     for *labels, text in cells:
         at = tuple(names[label] for names, label in zip(nodes, labels, strict=True))
         if values[at] >= 0:
-            raise InputError("The table holds a cell twice.")
+            raise InputError("The table holds a cell twice; each combination of labels has one row.")
         values[at] = 0 if text == "" else _value(text, decimals)
         suppressed[at] = text == ""
     if (values < 0).any():
-        raise InputError(f"The table lacks {int((values < 0).sum())} of its {values.size} cells.")
+        raise InputError(
+            f"The table lacks {int((values < 0).sum())} of its {values.size} cells; each combination of labels has a "
+            "row, with 0 where nothing is counted."
+        )
     return CellTable(dimensions, values, suppressed, measure, decimals, base, bool(layout["people"]))
 
 

@@ -101,10 +101,11 @@ class ByNoise(ByChannels):
                 )
             if outside:
                 raise InputError(
-                    f"{outside} values of '{name}' lie outside the stated range, so noise could not hide them."
+                    f"{outside} values of '{name}' lie outside the stated range, so noise could not hide them; widen "
+                    "the range, or leave the rows out."
                     if ranges[name][0] != LEAST_POSITIVE
                     else f"{outside} values of '{name}' are not above 0, or outside the stated range: no factor hides "
-                    "them."
+                    "them. Leave the rows out, or add noise in place of multiplying."
                 )
         return n_rows
 
@@ -164,7 +165,7 @@ class ByRedrawing(ByChannels):
         if not 2 <= len(categories) <= _MOST_CATEGORIES:
             raise SchemaError(
                 f"Column '{name}' has {len(categories):,} categories; post-randomization takes 2 to "
-                f"{_MOST_CATEGORIES:,}."
+                f"{_MOST_CATEGORIES:,}. Leave it out, or join categories."
             )
         if self.job.epsilon is not None:
             return Pram.keeping(categories, shares, epsilon=self.job.epsilon)

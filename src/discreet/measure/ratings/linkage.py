@@ -131,8 +131,8 @@ def ratings_linkage(
     (0.67, 0.33)
     """
     owner = "ratings_linkage"
-    numbers = tuple(known)
-    require(owner, "known", numbers, EachOf(IntIn(1), "numbers"))
+    numbers = tuple(known) if isinstance(known, Iterable) else known
+    require(owner, "known", numbers, EachOf(IntIn(1), "a list of whole numbers of at least 1"))
     require(owner, "error", error, FloatIn(0))
     require(owner, "days", days, FloatIn(0))
     require(owner, "n_targets", n_targets, IntIn(1))

@@ -104,6 +104,11 @@ def belief(release: Release, prior: Table | str = "original", *, of: str | None 
         raise InputError("It is not known which of the original rows these released rows are.")
     column = _column(release, of)
     names = list(release.schema.quasi)
+    lacking = [
+        name for name in (*names, column) if isinstance(prior, Table) and name not in prior.schema.columns
+    ]
+    if lacking:
+        raise SchemaError(f"The table of the prior lacks column '{lacking[0]}', which the release has.")
     # The same seed deals out and shuffles the rows as it did for the release, so that the two lie side by side.
     true = replace(recoding, columns=tuple(names), by_value={}, by_piece={}, pseudonyms={}, renamed={})
     people = source_of(original.source.recode(replace(true, spreadsheet_safe=False))).columns(names)

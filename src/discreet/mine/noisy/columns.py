@@ -174,7 +174,12 @@ def by_column(owner: object, names: Sequence[str]) -> list[Channel]:
                 f"The 'channels' parameter of {type(owner).__name__} must have one channel, or None, for each of the "
                 f"{len(names)} columns. Got {len(by_position)} instead."
             )
-    for channel in by_position:
+    for channel, name in zip(by_position, names, strict=True):
+        if isinstance(channel, MultiplicativeNoise):
+            raise ParameterError(
+                f"Column '{name}' is hidden by a factor: {type(owner).__name__} learns from its logarithms, with the "
+                "additive noise of the same spread as its channel."
+            )
         require(owner, "channels", channel, _CHANNEL)
     return by_position
 

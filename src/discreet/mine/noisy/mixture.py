@@ -19,7 +19,7 @@ from discreet.core.params import POSITIVE, Constraints, IntIn, OneOf, check_para
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.mine.noisy.columns import by_column
 from discreet.mine.noisy.input import feature_columns
-from discreet.mine.noisy.statistics import LARGEST, noise_covariance
+from discreet.mine.noisy.statistics import noise_covariance, squarable
 
 _FLOOR = 1e-6
 """The least variance of a cluster in any direction, as a share of the noisy values' in each column."""
@@ -108,7 +108,7 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         rows, names = self._rows(X, reset=True)
         if len(rows) < self.n_clusters:
             raise InputError(
-                f"{len(rows)} rows cannot make {self.n_clusters} clusters (n_samples={len(rows)})."
+                f"{len(rows)} rows cannot make {self.n_clusters} clusters (n_samples={len(rows)}); lower n_clusters."
             )
         self.noise_covariance_ = self._noise(names)
         mean, scale = rows.mean(axis=0), rows.std(axis=0)
@@ -159,9 +159,7 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             if column.dtype.kind not in "iufb":
                 raise InputError(f"Column '{name}' must hold numbers.")
         rows = np.column_stack(columns).astype(np.float64)
-        if float(np.abs(rows).max()) > LARGEST:
-            raise InputError("Some numbers are too large to be squared; rescale them.")
-        return rows, names
+        return squarable(rows, "X"), names
 
     def _noise(self, names: list[str]) -> FloatArray:
         channels = self.channels

@@ -13,6 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InputError
 from discreet.core.params import NONE, Constraints, FloatIn, InstanceOf, check_parameters
 from discreet.core.validation import array_of, finite
+from discreet.mine.noisy.statistics import squarable
 
 _SHRINK = 10.0
 
@@ -102,7 +103,7 @@ class NoisyRatings:
             or not len(rows)
         ):
             raise InputError(f"'reports' must hold rows of {len(self.items)} numbers, a score for each item.")
-        scores = finite(rows, "values of 'reports'", then="drop the rows first")
+        scores = squarable(finite(rows, "values of 'reports'", then="drop the rows first"), "reports")
         variance = 0.0 if self.channel is None else self.channel.noise.variance
         self.item_products_ += scores.T @ scores - len(scores) * variance * np.eye(len(self.items))
         self.n_users_ += len(scores)
@@ -124,7 +125,7 @@ class NoisyRatings:
             )
         rated = np.array([numbers[item] for item in ratings])
         targets = np.arange(len(numbers)) if items is None else np.array([numbers[item] for item in items])
-        values = finite(np.array(list(ratings.values())), "ratings")
+        values = squarable(finite(np.array(list(ratings.values())), "ratings"), "ratings")
         mean, spread = values.mean(), values.std()
         if values.min() == values.max():
             return np.full(targets.size, mean)

@@ -212,6 +212,11 @@ def _rows(rows_like: Any, label: str) -> FloatArray:
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or not rows.shape[1]:
         raise InputError(f"'{label}' must hold rows of numbers.")
     numbers = finite(rows, f"values of '{label}'", then="drop the rows first")
+    return squarable(numbers, label)
+
+
+def squarable(numbers: FloatArray, label: str) -> FloatArray:
+    """Return numbers; those whose powers would be lost to the range of floats are refused."""
     if numbers.size and float(np.abs(numbers).max()) > LARGEST:
         raise InputError(f"'{label}' holds numbers too large to be squared; rescale them.")
     return numbers

@@ -45,7 +45,7 @@ class TabularPublisher(ABC):
                 f"{type(self).__name__} publishes a Tabulation; Tabulation.of(table) makes one."
             )
         published, details = self._publish(tabulation, self.guarantee)
-        if tabulation.table.values.any() and not published.values.any():
+        if published.suppressed.all() or (tabulation.table.values.any() and not published.values.any()):
             raise InfeasibleError(
                 "Every cell that is not empty would be suppressed, or rounded to 0; take coarser columns, or a smaller "
                 "threshold."

@@ -21,7 +21,7 @@ from discreet.core.tables.groups import Groups
 from discreet.core.tables.source import Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
-from discreet.guarantees import Guarantee
+from discreet.guarantees import DeltaPresence, Guarantee
 from discreet.guarantees.per_unit import by_unit
 from discreet.measure.tables.risk import refuse_singling_out
 from discreet.publish.recipes.recipe_parts import Cut, RecipeParts, recipe_of
@@ -269,7 +269,10 @@ def _whole_table(table: Table) -> Groups:
 
 
 def _shortfall(verdict: Verdict) -> str:
+    remedy = "ask for that at the most"
+    if verdict.measure == DeltaPresence.measured and verdict.worst > 1:
+        remedy = "the population lacks people of the table, so name one that holds them all"
     return (
         f"{verdict.guarantee} asks for {verdict.measure} {verdict.relation} {verdict.bound:g}, and the whole table "
-        f"as one class ({verdict.n_rows} rows) reaches {verdict.worst:g}; ask for that at the most"
+        f"as one class ({verdict.n_rows} rows) reaches {verdict.worst:g}; {remedy}"
     )

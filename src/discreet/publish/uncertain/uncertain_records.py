@@ -259,6 +259,8 @@ def _numbers(columns: Any, names: list[str]) -> FloatArray:
 
 def _units(values: FloatArray, names: list[str]) -> FloatArray:
     """Return the standard deviation of each column, in two digits: more would show a record to who has all others."""
+    if len(values) == 1:
+        raise SchemaError("One record has nobody to hide among: a table of two or more is needed.")
     units = np.empty(len(names))
     for number, name in enumerate(names):
         column = values[:, number]
