@@ -56,6 +56,7 @@ def _people(path: Path) -> None:
     income = np.clip(rng.normal(30_000 + 900 * age, 12_000), 20_000, 150_000).round(-2).astype(np.int64)
     columns = {
         "name": [f"Person {number}" for number in range(n)],
+        "level": rng.choice([3, 5, 10], n),
         "age": age,
         "income": income,
         "town": rng.choice(["Bonn", "Nice", "Ulm"], n).tolist(),
