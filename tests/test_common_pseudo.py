@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
 
-from discreet import Release, Table, publish, quasi
+from discreet import Release, Table, publish, quasi, sensitive
 from discreet.core.errors import InfeasibleError, InputError, ParameterError
 from discreet.publish.pseudo.redraw import UnavoidableCopiesError
 from tests import publishing
@@ -191,6 +195,62 @@ def test_pandas_columns_keep_their_own_types() -> None:
     for name in "abcdef":
         assert made[name].dtype == frame[name].dtype
     assert set(made["g"]) <= {"u", "v"}
+
+
+UNIQUE_PEOPLE = {
+    "categories": {"zip": list("aabbcccc"), "sex": list("pqpqrrrr")},
+    "numbers": {"age": [20, 21, 30, 31, 60, 60, 60, 60], "visits": [1, 2, 1, 2, 5, 5, 6, 6]},
+}
+"""Four people with quasi-identifiers of their own, and four who share theirs: some rows cannot but be left out."""
+LEVEL = 1e-6
+"""The level of the test that two worlds have the same distribution; the draws are seeded, so no chance is in it."""
+
+
+def world(known: dict[str, list[Any]], secret: Sequence[Any]) -> Table:
+    roles = {name: quasi() for name in known} | {"ill": sensitive()}
+    return Table(pa.table({**known, "ill": secret}), roles)
+
+
+def without_secret(release: Release) -> pa.Table:
+    return release.frame.drop(["ill"])
+
+
+@every_publisher
+@pytest.mark.parametrize(("name", "values"), [("categories", ("flu", None)), ("numbers", (0, 90))])
+def test_no_assignment_of_sensitive_values_changes_what_else_is_drawn(
+    make: Publisher, name: str, values: tuple[Any, Any]
+) -> None:
+    """With the same draws, the rows out and their quasi-identifiers are the same in all 64 worlds of six people."""
+    known = {column: cells[:6] for column, cells in UNIQUE_PEOPLE[name].items()}
+    first, *others = itertools.product(values, repeat=6)
+    expected = make(2, random_state=0).release(world(known, first))
+    for secret in others:
+        release = make(2, random_state=0).release(world(known, secret))
+        assert without_secret(release).equals(without_secret(expected))
+        assert release.evidence.suppressed == expected.evidence.suppressed
+
+
+@every_publisher
+@pytest.mark.parametrize("known", UNIQUE_PEOPLE.values(), ids=UNIQUE_PEOPLE)
+def test_the_number_of_rows_and_their_quasi_identifiers_have_one_distribution(
+    make: Publisher, known: dict[str, list[Any]]
+) -> None:
+    """Whoever knows all but one person's sensitive value learns nothing from what is left out: a test by chi-square."""
+    draws = 60
+    counts: list[Counter[Any]] = []
+    for number, dora in enumerate(("flu", "hiv")):
+        table = world(known, ["flu", "hiv", "flu", dora, "flu", "hiv", "flu", "hiv"])
+        releases = [make(2, random_state=draws * number + seed).release(table) for seed in range(draws)]
+        outcomes = [without_secret(release) for release in releases]
+        counts.append(Counter((rows.num_rows, frozenset(map(str, rows.to_pylist()))) for rows in outcomes))
+    rare = [outcome for outcome, count in (counts[0] + counts[1]).items() if count < 10]
+    table_of_counts = [
+        [count[outcome] for outcome in (counts[0] + counts[1]) if outcome not in rare] for count in counts
+    ]
+    if rare:
+        for row, count in zip(table_of_counts, counts, strict=True):
+            row.append(sum(count[outcome] for outcome in rare))
+    assert chi2_contingency(table_of_counts).pvalue > LEVEL
 
 
 @every_publisher

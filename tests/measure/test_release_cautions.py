@@ -229,6 +229,17 @@ def test_levels_that_show_where_copies_are_avoided_are_named() -> None:
     assert "levels-show" not in codes(Condensation(5, random_state=1).release(table))
 
 
+def test_a_label_that_decides_what_is_drawn_and_left_out_is_named() -> None:
+    frame = pa.table({"age": [1, 2, 3, 4, 9, 9, 9, 9] * 2, "ill": ["flu", "hiv"] * 8})
+    table = Table(frame, {"age": quasi(), "ill": sensitive()})
+    release = Condensation(2, label="ill", random_state=1).release(table)
+    assert codes(release)["label-shows"]
+    assert "label-shows" not in codes(Condensation(2, random_state=1).release(table))
+    assert "label-shows" not in codes(
+        Condensation(2, label="ill", avoid_copies=False, random_state=1).release(table)
+    )
+
+
 def test_hidden_rules_are_a_claim_to_others_and_verified_to_the_owner() -> None:
     shop = Baskets.from_lists([["a", "b"]] * 6 + [["a"], ["b"], ["c"]] * 4)
     release = ExactHiding([["a", "b"]], min_support=3).hide(shop)

@@ -138,6 +138,7 @@ class PseudoKind(TableKind):
         yield from _identifying_categories(release)
         yield from _compared_columns(release)
         yield from _own_levels(release)
+        yield from _classes_apart(release)
         yield from seeded_noise(release)
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
@@ -270,8 +271,22 @@ def _own_levels(release: Release) -> Iterator[Caution]:
         yield Caution(
             "levels-show",
             "Each record has a level of its own. Copies of people are avoided but for those of level 1, so whoever "
-            "finds a person's quasi-identifiers that nobody shares learns that the person set level 1. Where levels "
-            "must not be known, let none be 1, or allow copies.",
+            "finds a person's quasi-identifiers that nobody shares learns that the person set level 1. What can be "
+            "drawn, and how many rows are left out, follows from the other levels too. Where levels, or what they "
+            "were chosen by, must not be known, take one level for all.",
+        )
+
+
+def _classes_apart(release: Release) -> Iterator[Caution]:
+    """Find releases in which what is drawn and left out depends on a label: a function of the parameters."""
+    parameters = release.recipe.get("parameters", {})
+    label = parameters.get("label")
+    if parameters.get("avoid_copies") and label is not None:
+        yield Caution(
+            "label-shows",
+            f"Each value of '{label}' is condensed apart, so what can be drawn without copying people, and how many "
+            f"rows are left out, depends on who has which. Whoever knows '{label}' of all others may learn a person's. "
+            f"Where it must not be learned, mark '{label}' as sensitive and take no label.",
         )
 
 

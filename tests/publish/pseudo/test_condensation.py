@@ -22,7 +22,7 @@ from discreet.core.records.group_statistics import GroupStatistics
 from discreet.guarantees import Indistinguishability
 from discreet.measure import covariance_compatibility
 from discreet.publish import Condensation
-from discreet.publish.pseudo.pseudo_data import Condensed, bounded, draw
+from discreet.publish.pseudo.pseudo_data import SPREADS, Condensed, bounded, draw, followed
 
 RNG = np.random.default_rng(0)
 
@@ -119,6 +119,29 @@ def test_mean_and_covariance_are_kept_in_every_group() -> None:
             assert len(made) == 100_000
             np.testing.assert_allclose(made.mean(axis=0), statistics.mean[group], atol=0.03)
             np.testing.assert_allclose(np.cov(made.T), statistics.covariance[group], atol=0.05)
+
+
+@pytest.mark.parametrize("leading", [0, 1, 3, 4])
+def test_columns_that_follow_keep_mean_and_covariance_of_the_group(leading: int) -> None:
+    """Also where the leading columns are constant, or one follows from the others."""
+    rng = np.random.default_rng(4)
+    first = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 2)) + 7
+    rest = rng.normal(size=(40, 2)) + first @ rng.normal(size=(2, 2))
+    values = np.column_stack([first, first.sum(axis=1), np.full(40, 5.0), rest])
+    labels = np.repeat([0, 1], 20)
+    statistics = GroupStatistics.of(values, labels, np.full(40, 20), 2)
+    condensed = Condensed(statistics, np.array([2.0, 1, 1, 1, 0.5, 1]), np.full((2, 6), 20))
+    part = condensed.part(slice(leading), slice(0))
+    for spread in SPREADS:
+        before = draw(part, 200_000, spread=spread, noise=np.zeros(leading), rng=rng)
+        after = followed(condensed, before, spread=spread, noise=np.zeros(6), rng=rng)
+        assert (after.places[:, :leading] == before.places).all()
+        for group in (0, 1):
+            places = after.places[after.groups == group]
+            spreads = np.sqrt(np.diag(statistics.covariance[group]))
+            errors = np.cov(places.T) - statistics.covariance[group]
+            assert (np.abs(places.mean(axis=0) - statistics.mean[group]) <= 0.02 * spreads + 1e-9).all()
+            assert (np.abs(errors) <= 0.02 * np.outer(spreads, spreads) + 1e-9).all()
 
 
 def test_uniform_draws_stay_within_their_range_and_noise_widens_them() -> None:

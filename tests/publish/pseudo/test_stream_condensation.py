@@ -563,3 +563,21 @@ def test_levels_that_came_with_the_records_are_never_published(tmp_path: Path) -
     assert alike.merge(own).guarantee == Indistinguishability(None)
     later = StreamCondensation(3, init_number=20, random_state=0).fit(values[:40])
     assert later.update(values[40], k=3).guarantee == Indistinguishability(None)
+
+
+def test_a_release_states_the_least_level_of_all_runs(tmp_path: Path) -> None:
+    """Groups keep the level that they were made with; a larger one later promises nothing of them."""
+    X = np.random.default_rng(6).normal(size=(120, 2))
+    StreamCondensation(2, init_number=60).fit(X[:60]).save(tmp_path / "state")
+    later = StreamCondensation.load(tmp_path / "state").set_params(k=10).partial_fit(X[60:])
+    later.save(tmp_path / "state")
+    again = StreamCondensation.load(tmp_path / "state")
+    ten = StreamCondensation(10, init_number=60).fit(X[:60])
+    for stream in (later, again, ten.merge(again)):
+        release = stream.release()
+        assert release.recipe["parameters"]["k"] == 2
+        assert release.guarantee == Indistinguishability(2)
+        assert release.verdict.ok
+    later.partial_fit(X[:5], k=np.full(5, 3))
+    assert later.release().recipe["parameters"]["k"] == "given apart"
+    assert later.guarantee.k is None

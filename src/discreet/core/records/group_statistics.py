@@ -126,8 +126,7 @@ class GroupStatistics:
 
     def eigen(self) -> tuple[FloatArray, FloatArray]:
         """Decompose every covariance: eigenvalues ascending, none below 0, and the eigenvectors as columns."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        return np.maximum(values, 0.0), vectors
+        return eigen(self.covariance)
 
     def to_arrays(self) -> dict[str, Any]:
         """Return the statistics as named arrays, for saving."""
@@ -155,6 +154,12 @@ class GroupStatistics:
 
     def __repr__(self) -> str:
         return f"GroupStatistics({self.n_groups} groups, {self.n_rows} rows, {self.n_columns} columns)"
+
+
+def eigen(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Decompose covariances: eigenvalues ascending, none below 0, and the eigenvectors as columns."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.maximum(values, 0.0), vectors
 
 
 def _levels(labels: IntArray, sums: IntArray, largest: IntArray, n_groups: int) -> tuple[IntArray, IntArray]:

@@ -96,6 +96,15 @@ class Vectors:
             np.stack(codes, axis=1) if codes else np.empty((n, 0), np.int32),
         )
 
+    def beside(self, other: Vectors) -> Vectors:
+        """Return the same rows with the columns of other vectors after these."""
+        return Vectors(
+            self.lines + other.lines,
+            np.column_stack([self.places, other.places]),
+            self.books + other.books,
+            np.column_stack([self.codes, other.codes]),
+        )
+
     @property
     def scale(self) -> FloatArray:
         """The standard deviation of each line, 1 where it does not vary."""

@@ -1,4 +1,4 @@
-"""Drawing pseudo-records: steps along the eigenvectors of each record's group."""
+"""Drawing pseudo-records: steps along the directions of each record's group."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ import numpy as np
 from discreet.kernels.compiled import compiled
 
 
-def stepped(mean: Any, vectors: Any, widths: Any, scale: Any, groups: Any, steps: Any) -> Any:
-    """Return each record's place: its group's mean, and a step along each eigenvector, scaled back."""
+def stepped(mean: Any, directions: Any, scale: Any, groups: Any, steps: Any) -> Any:
+    """Return each record's place: its group's mean, and a step along each direction, scaled back.
+
+    The directions are the columns of a matrix for each group. There may be more of them than dimensions.
+    """
     return _stepped(
         np.ascontiguousarray(mean),
-        np.ascontiguousarray(vectors),
-        np.ascontiguousarray(widths),
+        np.ascontiguousarray(directions),
         np.ascontiguousarray(scale),
         groups,
-        steps,
+        np.ascontiguousarray(steps),
     )
 
 
-# Multiply by the group's matrix of eigenvectors, one record at a time: O(n d^2), without a copy of it for
-# each record.
+# Multiply by the group's matrix of directions, one record at a time: O(n d m) for m directions, without a copy of it
+# for each record.
 @compiled
-def _stepped(mean, vectors, widths, scale, groups, steps):
-    n, d = steps.shape
+def _stepped(mean, directions, scale, groups, steps):
+    n, m = steps.shape
+    d = mean.shape[1]
     places = np.empty((n, d))
     for i in range(n):
         g = groups[i]
         for j in range(d):
             moved = 0.0
-            for k in range(d):
-                moved += vectors[g, j, k] * (widths[g, k] * steps[i, k])
+            for k in range(m):
+                moved += directions[g, j, k] * steps[i, k]
             places[i, j] = mean[g, j] + scale[j] * moved
     return places

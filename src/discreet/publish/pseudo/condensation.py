@@ -36,6 +36,7 @@ from discreet.core.validation import matrix_of, validated
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST
 from discreet.guarantees.per_unit import refuse_units
+from discreet.measure.pseudo.copies import compared_columns
 from discreet.measure.tables.risk import refuse_keys, refuse_singletons
 from discreet.publish.pseudo.construct_groups import Grouping, construct_by_class, construct_groups
 from discreet.publish.pseudo.microaggregation import METHODS, SegmentMethod
@@ -48,6 +49,7 @@ from discreet.publish.pseudo.pseudo_data import (
     bounded,
     draw,
     draw_for,
+    followed,
     pseudo_release,
 )
 from discreet.publish.pseudo.redraw import Redrawn, SingledOut, redrawn
@@ -97,8 +99,11 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         Whether `release` draws a pseudo-record again, from the same group, where its quasi-identifiers are those of a
         record that nobody else shares and whose level is above 1; one that cannot be avoided is left out. The
         sensitive values and the label are not compared: otherwise a published row would prove which value a person
-        does *not* have. What is left to learn is membership: a published combination of quasi-identifiers is not that
-        of one person alone, and one that is missing although it should have been drawn several times probably is.
+        does *not* have. Groups are made and rows drawn by quasi-identifiers alone then, and the other columns follow
+        by the group's covariance and frequencies, so that no sensitive value decides which rows are left out; a label
+        or levels of the records' own still do. Otherwise groups are made by all columns, as in the paper. What is left
+        to learn is membership: a published combination of quasi-identifiers is not that of one person alone, and one
+        that is missing although it should have been drawn several times probably is.
         Set it to False where membership itself is the secret. `fit` keeps no record, so `sample` cannot avoid copies.
     random_state
         Seeds the groups of ``"nearest"``, the draws and the order of the rows. Keep a seed secret: with it the
@@ -188,12 +193,16 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         require(self, "table", table, InstanceOf((Table,), "a Table"))
         refuse_units(self, table)
         names = self._published(table)
-        vectors = Vectors.of(table, names)
+        compared = self._compared(table, names)
+        leading = Vectors.of(table, compared or names)
+        others = [name for name in names if name not in compared] if compared else []
+        vectors = leading.beside(Vectors.of(table, others)) if others else leading
         n = len(vectors.places)
         levels = read_levels(self, self._levels, table, n)
-        grouping = self._grouped(vectors.points(), levels, self._classes(table), rng)
+        grouping = self._grouped(leading.points(), levels, self._classes(table), rng)
         condensed = Condensed.of(vectors, grouping.labels, levels, grouping.n_groups)
-        result = self._without_copies(table, vectors, condensed, levels, rng)
+        singled_out = SingledOut.of(table, compared, leading, levels) if compared else None
+        result = self._drawn(leading, vectors, condensed, singled_out, rng)
         return pseudo_release(
             self,
             table.framed(vectors.frame(result.drawn.places, result.drawn.codes, names)),
@@ -271,6 +280,16 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         _refuse_singling_out(table, [name for name in judged if not table.schema[name].allow_unique])
         return names
 
+    def _compared(self, table: Table, names: list[str]) -> list[str]:
+        """Name the columns by which copies are avoided; none where they are not.
+
+        Groups are made and rows drawn by these alone, and the other columns follow. So neither which rows are drawn
+        again nor how many are left out depends on a sensitive value.
+        """
+        if not self.avoid_copies:
+            return []
+        return [name for name in compared_columns(table.schema, self.label) if name in names]
+
     def _classes(self, table: Table) -> IntArray | None:
         """Return the class of every row by the label; null is a class as well."""
         if self.label is None:
@@ -303,21 +322,30 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             return construct_groups(points, levels, method=self.segment, rng=rng)
         return construct_by_class(points, levels, classes, method=self.segment, rng=rng)
 
-    def _without_copies(
-        self, table: Table, vectors: Vectors, condensed: Condensed, levels: IntArray, rng: np.random.Generator
+    def _drawn(
+        self,
+        leading: Vectors,
+        vectors: Vectors,
+        condensed: Condensed,
+        singled_out: SingledOut | None,
+        rng: np.random.Generator,
     ) -> Redrawn:
-        """Draw pseudo-records, again where they look like one person alone, if that is to be avoided."""
-        ends = _ends(vectors.lines, self.label)
-        drawn = self._bounded(self._draw(condensed, round(self.alpha * len(levels)), ends, rng), ends)
-        singled_out = SingledOut.of(table, vectors, levels, self.label) if self.avoid_copies else None
-        if singled_out is None:
-            return Redrawn(drawn, 0, 0)
+        """Draw the leading columns of pseudo-records, again where they are one person's, and then the other columns."""
+        part = condensed.part(slice(len(leading.lines)), slice(len(leading.books)))
+        ends = _ends(leading.lines, self.label)
+        drawn = self._bounded(self._draw(part, round(self.alpha * len(vectors.places)), ends, rng), ends)
 
         def again(groups: IntArray) -> Drawn:
             noise = self.noise * ends[2]
-            return self._bounded(draw_for(condensed, groups, spread=self.spread, noise=noise, rng=rng), ends)
+            return self._bounded(draw_for(part, groups, spread=self.spread, noise=noise, rng=rng), ends)
 
-        return redrawn(drawn, singled_out, again)
+        result = Redrawn(drawn, 0, 0) if singled_out is None else redrawn(drawn, singled_out, again)
+        if leading is vectors:
+            return result
+        ends = _ends(vectors.lines, self.label)
+        noise = self.noise * ends[2]
+        both = followed(condensed, result.drawn, spread=self.spread, noise=noise, rng=rng)
+        return replace(result, drawn=self._bounded(both, ends))
 
     def _draw(
         self, condensed: Condensed, n: int, ends: tuple[FloatArray, ...], rng: np.random.Generator

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.records.group_statistics import GroupStatistics
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.records.group_statistics import GroupStatistics, eigen
 from discreet.core.records.vectors import Vectors
 from discreet.core.release import Evidence, Release
 from discreet.core.schema import Column, Schema
@@ -18,6 +19,8 @@ from discreet.publish.recipes.recipe_parts import recipe_header
 
 Spread = Literal["uniform", "gaussian"]
 SPREADS: tuple[Spread, ...] = ("uniform", "gaussian")
+_NEGLIGIBLE = 1e-12
+"""The share of the largest eigenvalue below which another is a rounding error, and nothing follows from its steps."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,6 +71,25 @@ class Condensed:
         )
         return cls(statistics, vectors.scale, n_known, tuple(frequencies))
 
+    def part(self, lines: slice, books: slice) -> Condensed:
+        """Return what is kept of some columns; nothing of the others has a part in it."""
+        whole = self.statistics
+        statistics = replace(whole, mean=whole.mean[:, lines], scatter=whole.scatter[:, lines, lines])
+        return Condensed(statistics, self.scale[lines], self.known[:, lines], self.frequencies[books])
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """The covariance of each group in units of the scale, of the records that have a number."""
+        statistics = self.statistics
+        stretch = np.sqrt(statistics.n[:, None] / np.maximum(self.known, 1)) / self.scale
+        unit = statistics.scatter * stretch[:, :, None] * stretch[:, None, :]
+        return np.asarray(unit / np.maximum(statistics.n, 1)[:, None, None])
+
+    @cached_property
+    def directions(self) -> tuple[FloatArray, FloatArray]:
+        """The eigenvalues of each covariance, none below 0, and its eigenvectors as columns."""
+        return eigen(self.covariance)
+
     @classmethod
     def of_numbers(cls, statistics: GroupStatistics, scale: FloatArray) -> Condensed:
         """Return statistics of a matrix: numbers alone, of which none is missing."""
@@ -76,11 +98,19 @@ class Condensed:
 
 @dataclass(frozen=True, repr=False)
 class Drawn:
-    """Pseudo-records: the group behind each, places on lines, and codes of categories."""
+    """Pseudo-records: the group behind each, places on lines, codes of categories, and the steps to the places.
+
+    ``steps`` are those along the eigenvectors, before noise, bounds and nulls.
+    """
 
     groups: IntArray
     places: FloatArray
     codes: CodeArray
+    steps: FloatArray
+
+    def take(self, rows: IntArray | BoolArray) -> Drawn:
+        """Return some of the pseudo-records, in the order of an index or by a mask."""
+        return Drawn(self.groups[rows], self.places[rows], self.codes[rows], self.steps[rows])
 
 
 def draw(
@@ -94,25 +124,43 @@ def draw(
     """
     groups = _allotted(condensed.statistics.n, n, rng)
     drawn = draw_for(condensed, groups, spread=spread, noise=noise, rng=rng)
-    order = rng.permutation(groups.size)
-    return Drawn(groups[order], drawn.places[order], drawn.codes[order])
+    return drawn.take(rng.permutation(groups.size))
 
 
 def draw_for(
     condensed: Condensed, groups: IntArray, *, spread: Spread, noise: FloatArray, rng: np.random.Generator
 ) -> Drawn:
     """Draw one pseudo-record for each group that is named, in that order."""
-    statistics, scale = condensed.statistics, condensed.scale
-    places = _places(condensed, groups, spread, rng)
-    if np.any(noise):
-        places += noise * scale * rng.standard_normal(places.shape)
-    share = 1 - condensed.known / statistics.n[:, None]
-    for gap in np.flatnonzero(share.any(axis=0)):
-        places[rng.random(groups.size) < share[groups, gap], gap] = np.nan
-    codes = np.empty((groups.size, len(condensed.frequencies)), np.int32)
-    for column, frequencies in enumerate(condensed.frequencies):
-        codes[:, column] = frequencies.draw(groups, rng)
-    return Drawn(groups, places, codes)
+    steps = _steps((groups.size, condensed.statistics.n_columns), spread, rng)
+    values, vectors = condensed.directions
+    places = _places(condensed, groups, vectors * np.sqrt(values)[:, None, :], steps)
+    return Drawn(groups, *_disturbed(condensed, groups, places, noise, rng), steps)
+
+
+def followed(
+    condensed: Condensed, drawn: Drawn, *, spread: Spread, noise: FloatArray, rng: np.random.Generator
+) -> Drawn:
+    """Draw the other columns of pseudo-records whose first columns were drawn; these stay as they are.
+
+    Numbers follow from the steps of the first ones by the group's covariance: with S the covariance of the first
+    columns, V and w its eigenvectors and eigenvalues, and C the covariances of the others with them, the others move by
+    C V w^(-1/2) for a step of variance 1, and by steps of their own along the eigenvectors of what covariance is left.
+    So all columns together have the covariance of the group. Categories are drawn by their frequencies.
+    """
+    groups, n_lines, n_books = drawn.groups, drawn.places.shape[1], drawn.codes.shape[1]
+    values, vectors = condensed.part(slice(n_lines), slice(n_books)).directions
+    least = values.max(axis=1, initial=0.0, keepdims=True) * _NEGLIGIBLE
+    inverse = np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > least)
+    drift = (condensed.covariance[:, n_lines:, :n_lines] @ vectors) * inverse[:, None, :]
+    left = condensed.covariance[:, n_lines:, n_lines:] - drift @ drift.transpose(0, 2, 1)
+    values, vectors = eigen(left)
+    others = condensed.part(slice(n_lines, None), slice(n_books, None))
+    steps = np.column_stack([drawn.steps, _steps((groups.size, others.statistics.n_columns), spread, rng)])
+    directions = np.concatenate([drift, vectors * np.sqrt(values)[:, None, :]], axis=2)
+    places = _places(others, groups, directions, steps)
+    places, codes = _disturbed(others, groups, places, noise[n_lines:], rng)
+    places, codes = np.column_stack([drawn.places, places]), np.column_stack([drawn.codes, codes])
+    return Drawn(groups, places, codes, steps)
 
 
 def bounded(places: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
@@ -175,21 +223,33 @@ def _allotted(sizes: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     return np.repeat(np.arange(sizes.size), counts)
 
 
-def _places(condensed: Condensed, groups: IntArray, spread: Spread, rng: np.random.Generator) -> FloatArray:
+def _steps(shape: tuple[int, int], spread: Spread, rng: np.random.Generator) -> FloatArray:
+    """Draw independent steps of mean 0 and variance 1."""
+    if spread == "uniform":
+        return np.asarray(np.sqrt(12) * (rng.random(shape) - 0.5))
+    return rng.standard_normal(shape)
+
+
+def _places(condensed: Condensed, groups: IntArray, directions: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return where steps along the directions of each record's group lead from its mean."""
     from discreet.kernels.points.drawing import stepped
 
-    statistics, scale, d = condensed.statistics, condensed.scale, condensed.statistics.n_columns
-    if d == 0:
+    if condensed.statistics.n_columns == 0:
         return np.empty((groups.size, 0))
-    stretch = np.sqrt(statistics.n[:, None] / np.maximum(condensed.known, 1)) / scale
-    unit = statistics.scatter * stretch[:, :, None] * stretch[:, None, :]
-    values, vectors = GroupStatistics(
-        statistics.n, statistics.mean, unit, statistics.levels, statistics.largest
-    ).eigen()
-    shape = (groups.size, d)
-    if spread == "uniform":
-        widths, steps = np.sqrt(12 * values), rng.random(shape) - 0.5
-    else:
-        widths, steps = np.sqrt(values), rng.standard_normal(shape)
-    places: FloatArray = stepped(statistics.mean, vectors, widths, scale, groups, steps)
+    places: FloatArray = stepped(condensed.statistics.mean, directions, condensed.scale, groups, steps)
     return places
+
+
+def _disturbed(
+    condensed: Condensed, groups: IntArray, places: FloatArray, noise: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, CodeArray]:
+    """Add noise and nulls to places, and draw the categories of the same records."""
+    if np.any(noise):
+        places += noise * condensed.scale * rng.standard_normal(places.shape)
+    share = 1 - condensed.known / condensed.statistics.n[:, None]
+    for gap in np.flatnonzero(share.any(axis=0)):
+        places[rng.random(groups.size) < share[groups, gap], gap] = np.nan
+    codes = np.empty((groups.size, len(condensed.frequencies)), np.int32)
+    for column, frequencies in enumerate(condensed.frequencies):
+        codes[:, column] = frequencies.draw(groups, rng)
+    return places, codes

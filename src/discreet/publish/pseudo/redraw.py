@@ -12,7 +12,7 @@ from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.errors import InfeasibleError
 from discreet.core.records.vectors import Vectors
 from discreet.core.tables.table import Table
-from discreet.measure.pseudo.copies import RecordIndex, compared_columns
+from discreet.measure.pseudo.copies import RecordIndex
 from discreet.publish.pseudo.pseudo_data import Drawn
 
 _ROUNDS = 24
@@ -50,12 +50,8 @@ class SingledOut:
     avoided: BoolArray
 
     @classmethod
-    def of(cls, table: Table, vectors: Vectors, levels: IntArray, label: str | None) -> SingledOut | None:
-        """Look for such records in a table; None where there are none."""
-        published = {line.name for line in vectors.lines} | {book.name for book in vectors.books}
-        names = [name for name in compared_columns(table.schema, label) if name in published]
-        if not names:
-            return None
+    def of(cls, table: Table, names: Sequence[str], vectors: Vectors, levels: IntArray) -> SingledOut | None:
+        """Look for such records by the columns that the vectors hold; None where there are none."""
         index = RecordIndex.of(table.source.columns(names))
         avoided = np.zeros(index.counts.size, np.bool_)
         avoided[index.places[levels > 1]] = True
@@ -78,8 +74,11 @@ class Redrawn:
 
 
 def redrawn(drawn: Drawn, singled_out: SingledOut, draw_for: DrawFor) -> Redrawn:
-    """Draw again what looks like one person alone, each row from its own group; leave out what cannot be avoided."""
-    places, codes = drawn.places.copy(), drawn.codes.copy()
+    """Draw again what looks like one person alone, each row from its own group; leave out what cannot be avoided.
+
+    The rows are drawn by the compared columns alone, so nothing else decides what becomes of them.
+    """
+    places, codes, steps = drawn.places.copy(), drawn.codes.copy(), drawn.steps.copy()
     pending = np.flatnonzero(singled_out.among(places, codes))
     n_redrawn = pending.size
     for _ in range(_ROUNDS):
@@ -92,14 +91,14 @@ def redrawn(drawn: Drawn, singled_out: SingledOut, draw_for: DrawFor) -> Redrawn
         done = fine.any(axis=1)
         places[pending[done]] = fresh.places[first[done]]
         codes[pending[done]] = fresh.codes[first[done]]
+        steps[pending[done]] = fresh.steps[first[done]]
         pending = pending[~done]
     if pending.size and pending.size == len(places):
         raise UnavoidableCopiesError
     published = np.ones(len(places), np.bool_)
     published[pending] = False
-    return Redrawn(
-        Drawn(drawn.groups[published], places[published], codes[published]), n_redrawn, pending.size
-    )
+    result = Drawn(drawn.groups, places, codes, steps).take(published)
+    return Redrawn(result, n_redrawn, pending.size)
 
 
 def _columns(vectors: Vectors, places: FloatArray, codes: CodeArray, names: Sequence[str]) -> dict[str, Any]:

@@ -136,6 +136,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     _state: StreamState | None = None
     _window: Window | None = None
     _own_levels: bool = False
+    _least_level: int | None = None
 
     def __init__(
         self,
@@ -180,13 +181,11 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     def guarantee(self) -> Indistinguishability:
         """The guarantee: every group is at least as large as the largest level in it, or as the mean level.
 
-        It names the level where one was set for all. Levels that came with the records are data, also where all are
-        the same.
+        It names the least level that was set for all records of a run. Levels that came with the records are data, also
+        where all are the same.
         """
-        state, statistics = self._begun(), self.statistics_
-        level = int(statistics.largest[0])
-        alike = not self._own_levels and bool((statistics.levels == level * statistics.n).all())
-        return Indistinguishability(level if alike else None, by="mean" if state.by_mean else "largest")
+        least = None if self._own_levels else self._least_level
+        return Indistinguishability(least, by="mean" if self._begun().by_mean else "largest")
 
     def fit(self, X: Any, y: Any = None, *, k: Any = None) -> StreamCondensation:
         """Begin anew, and take the rows of a matrix as a stream; y is not used."""
@@ -197,8 +196,9 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         levels = self._levels(k, len(values))
         window = Window(min(self.init_number, len(values)), values.shape[1])
         require_takeable(window, levels, len(values))
-        self._window, self._state, self._own_levels = window, None, k is not None
+        self._window, self._state, self._own_levels, self._least_level = window, None, False, None
         self.rng_ = generator(self.random_state, owner=self)
+        self._note_level(k)
         self._take(window, values, levels)
         return self
 
@@ -222,7 +222,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
             if usable(X, WIDEST):
                 self._join(state, X, self._levels(k, len(X)))
-                self._own_levels |= k is not None
+                self._note_level(k)
                 return self
         self._checked()
         first = state is None and self._window is None
@@ -230,15 +230,15 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         levels = self._levels(k, len(values))
         if state is not None:
             self._join(state, values, levels)
-            self._own_levels |= k is not None
+            self._note_level(k)
             return self
         window = self._window or Window(self.init_number, values.shape[1])
         require_takeable(window, levels, len(values))
         if first:
             self.rng_ = generator(self.random_state, owner=self)
             self._window = window
+        self._note_level(k)
         self._take(window, values, levels)
-        self._own_levels |= k is not None
         return self
 
     def update(self, record: Any, *, k: int | None = None) -> StreamCondensation:
@@ -269,6 +269,8 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             )
         self._state = mine.merged(other_state, max_groups=self.max_groups)
         self._own_levels |= other._own_levels
+        levels = [level for level in (self._least_level, other._least_level) if level is not None]
+        self._least_level = min(levels, default=None)
         return self
 
     def sample(self, n: int | None = None) -> FloatArray:
@@ -303,7 +305,8 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             pa.table({name: _cells(places[:, i], bool(integral[i])) for i, name in enumerate(names)}),
             {name: quasi() for name in names},
             Evidence(statistics.n_rows, statistics.n, details=details),
-            parameters={"k": self._level} | {name: getattr(self, name) for name in _IN_RECIPE},
+            parameters={"k": self.guarantee.k or "given apart"}
+            | {name: getattr(self, name) for name in _IN_RECIPE},
             columns=dict.fromkeys(names, "quasi"),
         )
 
@@ -324,6 +327,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             "names": None if names is None else [str(name) for name in names],
             "rng": rng_to_plain(self.rng_),
             "own_levels": self._own_levels,
+            "least_level": self._least_level,
         }
         return write_state(path, header | {"position": dict(position or {})}, state.to_arrays())
 
@@ -341,6 +345,9 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         loaded._checked()
         loaded._own_levels = file.header.get("own_levels") is not False
         loaded._state = StreamState.from_arrays(file.arrays)
+        # States of earlier versions do not say it; no group was made with less than the largest level in it.
+        least = int(loaded.statistics_.largest.min())
+        loaded._least_level = file.header.get("least_level", least)
         loaded.rng_ = rng_from_plain(rng)
         loaded.n_features_in_ = loaded._state.n_columns
         loaded.position_ = position
@@ -381,6 +388,13 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         if np.abs(values).max() > WIDEST:
             raise SchemaError("X holds numbers too large to be squared; rescale it.")
         return values
+
+    def _note_level(self, k: Any) -> None:
+        """Note whose level the records came with that have joined: their own, or the one for all."""
+        if k is not None:
+            self._own_levels = True
+        elif self._least_level is None or self._level < self._least_level:
+            self._least_level = self._level
 
     def _levels(self, k: Any, n: int) -> IntArray:
         """Return the level of each row, or one for all."""
