@@ -14,6 +14,7 @@ from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.engine import arrow_table
 from discreet.core.errors import InputError, SchemaError
+from discreet.core.params import InstanceOf, require
 
 _TARGETS = 2000
 _ROUNDING = 1e-12
@@ -80,6 +81,7 @@ def record_linkage(
     if not n or after.num_rows != n:
         raise InputError("The two tables must have the same rows, and at least one.")
     for name in (*on, *within):
+        require("record_linkage", "columns", name, InstanceOf((str,), "names of columns"))
         if name not in before.column_names or name not in after.column_names:
             raise SchemaError(f"Column '{name}' is not in both tables.")
     columns = [_codes(before[name], after[name]) for name in on]
