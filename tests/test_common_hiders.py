@@ -160,7 +160,7 @@ def test_a_written_release_is_judged_with_the_owners_folder_alone(
     assert judge_release(folder, owners).ok
     (tmp_path / "out.private").rename(tmp_path / "elsewhere")
     assert hidden_rules(folder) is None
-    unknown = judge_release(folder)
+    unknown = judge_release(folder, measured=True)
     assert not unknown.ok
     assert unknown.word == "claimed"
     assert "only the owner knows" in unknown.why

@@ -92,7 +92,7 @@ def test_what_is_on_disk_is_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     before = (tmp_path / "out" / "data.csv").read_bytes()
     _tamper(monkeypatch, _alone)
     for format in FORMATS:  # noqa: A001
-        with pytest.raises(PromiseBrokenError, match="do not keep the guarantee") as caught:
+        with pytest.raises(PromiseBrokenError, match="does not keep the guarantee") as caught:
             release.write(tmp_path / "out", overwrite=True, format=format)  # type: ignore[arg-type]
         assert "elsewhere" not in str(caught.value)
         with pytest.raises(PromiseBrokenError):

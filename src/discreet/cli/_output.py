@@ -69,7 +69,11 @@ def print_figures(figures: Mapping[str, Any], rows: Iterable[tuple[str, str]]) -
     """Print labeled lines, with the cautions among the figures below them."""
     from discreet.core.figures import Caution, summarized
 
-    cautions = [Caution(**caution) for caution in figures.get("cautions", ())]
+    # Cautions of vaults have no code; those that say the same are one line all the same.
+    cautions = [
+        Caution(caution.get("code", caution["text"]), caution["text"])
+        for caution in figures.get("cautions", ())
+    ]
     print_lines([*rows, *(("caution", text) for text in summarized(cautions))])
 
 

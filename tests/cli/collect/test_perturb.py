@@ -84,8 +84,9 @@ def test_a_column_of_names_beside_the_noise_is_named(
     plain = json.loads(invoke(*command, "--json").stdout)
     assert [one["code"] for one in plain["cautions"]] == ["exact-columns"] + ["unique-column"] * 2
     shown = invoke(*command).stdout
-    for column in ("name", "key"):
-        assert f"Column '{column}' is published as it is, and 3,000 of 3,000 rows" in shown
+    assert "Column 'name' is published as it is, and 3,000 of 3,000 rows" in shown
+    assert "So it is with 1 more" in shown
+    assert "Column 'key' is published as it is, and 3,000 of 3,000 rows" in plain["cautions"][2]["text"]
     assert "--drop" in shown
     assert "Person" not in shown
     dropped = invoke(*command, "--drop", "name,key").stdout

@@ -32,7 +32,7 @@ def test_rest_other_does_not_publish_keys(invoke, visits: Path, tmp_path: Path) 
     kept = invoke("anonymize", visits, *ROLES, "--allow-unique", "visit", "--out", tmp_path / "out")
     assert kept.exit_code == 0, kept.output
     record = json.loads((tmp_path / "out" / "release.json").read_text())
-    assert [one["code"] for one in record["cautions"]] == ["unique-column"]
+    assert [one["code"] for one in record["cautions"]] == ["unique-column", "unique-exact"]
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Rows singled out" in page
     assert '<td data-name="Rows singled out">60</td>' in page
