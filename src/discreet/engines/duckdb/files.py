@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
 from discreet.engines.atomic import scratch_folder
 from discreet.engines.duckdb import delimited, json_lines
@@ -46,12 +47,12 @@ def _read(source: Path, options: ReadOptions) -> duckdb.DuckDBPyRelation:
         return _read_json(source, options.encoding, text)
     if kind == "sheets":
         rows = read_sheet(source, sheet=options.sheet, header=header, nulls=nulls, text=text)
-        return _in_memory(rows, source, text, inferred=True)
+        return _in_memory(rows, source, text, Origin(inference=Inference(Conventions(), tuple(text))))
     if kind == "statistics":
-        rows = read_statistics(
+        rows, labels = read_statistics(
             source, encoding=options.encoding, labels=options.labels, nulls=nulls, text=text
         )
-        return _in_memory(rows, source, text)
+        return _in_memory(rows, source, text, Origin(TextLayout(labels=labels)))
     return _flat(_read_parquet(source) if kind == "parquet" else _read_arrow(source), source, text)
 
 
@@ -147,14 +148,11 @@ def _read_arrow(source: Path) -> duckdb.DuckDBPyRelation:
     return relation
 
 
-def _in_memory(
-    rows: pa.Table, source: Path, text: Sequence[str], *, inferred: bool = False
-) -> duckdb.DuckDBPyRelation:
+def _in_memory(rows: pa.Table, source: Path, text: Sequence[str], origin: Origin) -> duckdb.DuckDBPyRelation:
     """Put rows that were read into memory into a table of their own."""
     _require_columns(text, rows.column_names, source)
     connection = connect()
-    if inferred:
-        keep_origin(connection, Origin(inference=Inference(Conventions(), tuple(text))))
+    keep_origin(connection, origin)
     connection.from_arrow(rows).create("data")
     return connection.table("data")
 
