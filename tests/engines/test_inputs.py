@@ -173,6 +173,12 @@ def test_bad_standard_input_is_called_so(monkeypatch: pytest.MonkeyPatch) -> Non
         assert words in message
 
 
+def test_whole_numbers_too_large_for_a_column_stay_text_in_json_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(f'{{"n": {2**64 - 1}, "m": {2**63 - 1}}}\n{{"n": 1, "m": -1}}\n')
+    expected = {"n": [str(2**64 - 1), "1"], "m": [2**63 - 1, -1]}
+    assert arrow_table(read(tmp_path / "a.jsonl")).to_pydict() == expected
+
+
 # Tables of database files
 
 
@@ -188,7 +194,8 @@ def test_columns_of_sqlite_have_the_type_that_their_values_have(tmp_path: Path) 
     table = 'the "patients"'
     file = sqlite_file(
         tmp_path / "clinic.db",
-        'CREATE TABLE "the ""patients""" (a integer, b text, c real, d date, e boolean, f, g, h timestamp, i int, j date)',
+        'CREATE TABLE "the ""patients""" (a integer, b text, c real, d date, e boolean, f, g, h timestamp, i int, '
+        "j date)",
         """INSERT INTO [the "patients"] VALUES
         (1, 'x', 1.5, '2020-01-02', 1, 'q', 9007199254740993, '2020-01-02 03:04:05', 9223372036854775807, 'soon'),
         (NULL, NULL, 2, NULL, 0, 3, 0.5, NULL, -9223372036854775808, '2020-01-02')""",

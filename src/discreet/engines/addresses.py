@@ -121,7 +121,9 @@ class ObjectAddress(Address):
     @property
     def connection(self) -> str:
         """The URL as the driver takes it; it may hold a password."""
-        return self.url
+        parts = self._parts
+        path, query = quote(parts.path, safe="/%*=:,+"), f"?{parts.query}" if parts.query else ""
+        return f"{parts.scheme}://{parts.netloc}{path}{query}"
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from discreet.engines.inputs import STANDARD
 from discreet.engines.writing import write_frame
 
 _DUCKDB = (".duckdb", ".ddb")
+_CHUNK = 1 << 22
 
 
 class Destination(Protocol):
@@ -232,9 +233,12 @@ class NewObject(_Written):
 
     def commit(self) -> None:
         """Upload the file; an object appears whole."""
-        with self._failures(), self.rows.open("rb") as stream:
-            with self._store.open_output_stream(self._path, compression=None) as target:
-                shutil.copyfileobj(stream, target, 1 << 22)
+        with (
+            self._failures(),
+            self.rows.open("rb") as stream,
+            self._store.open_output_stream(self._path, compression=None) as target,
+        ):
+            shutil.copyfileobj(stream, target, _CHUNK)
         self._is_committed = True
 
     def withdraw(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.errors import InputError
+from discreet.core.errors import DiscreetError, InputError
 from discreet.engines.addresses import ObjectAddress
 from discreet.engines.atomic import scratch_folder
 from discreet.engines.formats import format_of
@@ -53,9 +53,11 @@ class ObjectFiles:
         folder, copies = scratch_folder(), []
         for number, name in enumerate(self.names):
             copy = folder / f"{number}-{name.name}"
-            with store_failures(self.source), self.store.open_input_stream(
-                self._path(name), compression=None
-            ) as stream, copy.open("wb") as target:
+            with (
+                store_failures(self.source),
+                self.store.open_input_stream(self._path(name), compression=None) as stream,
+                copy.open("wb") as target,
+            ):
                 shutil.copyfileobj(stream, target)
             copies.append(NamedFile.of(copy, f"{self.source}" if len(self.names) == 1 else str(name)))
         return Files(tuple(copies), self.partitions, NamedFile.of(copies[0], str(self.source)))
@@ -95,10 +97,14 @@ def opened_store(address: ObjectAddress) -> tuple[Any, str]:
 
 
 @contextlib.contextmanager
-def store_failures(address: object, what: str = "cannot be read", error: type[Exception] = InputError) -> Iterator[None]:
+def store_failures(
+    address: object, what: str = "cannot be read", error: type[Exception] = InputError
+) -> Iterator[None]:
     """Turn what an object store raises into one line that holds no credentials."""
     try:
         yield
+    except DiscreetError:
+        raise
     except (OSError, ValueError, NotImplementedError) as failure:
         words = str(failure)
         why = next((reason for marks, reason in _REASONS if any(mark in words for mark in marks)), None)
@@ -141,7 +147,9 @@ def dataset_of(
 
     names = [os.fspath(path) for path in paths]
     hive = dataset.partitioning(pa.schema(list(partitions.items())), flavor="hive") if partitions else None
-    rows = dataset.dataset(names, filesystem=store, format=format_, partitioning=hive, partition_base_dir=root)
+    rows = dataset.dataset(
+        names, filesystem=store, format=format_, partitioning=hive, partition_base_dir=root
+    )
     first, *others = (fragment.physical_schema for fragment in rows.get_fragments())
     if not all(first.equals(other) for other in others):
         raise InputError(f"{source} holds files with other columns or types than the rest.")

@@ -37,7 +37,11 @@ _STORED = (
 """The declared type of the column that keeps the values of an Arrow type; decimals and large numbers as texts."""
 _ISO = {
     "DATE": (r"\d{4}-\d\d-\d\d", pa.date32(), dt.date.fromisoformat),
-    "TIMESTAMP": (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?", pa.timestamp("us"), dt.datetime.fromisoformat),
+    "TIMESTAMP": (
+        r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?",
+        pa.timestamp("us"),
+        dt.datetime.fromisoformat,
+    ),
 }
 
 
@@ -146,9 +150,13 @@ def _array(cells: tuple[Any, ...], type_: pa.DataType) -> pa.Array:
         parse = next(parse for _, of, parse in _ISO.values() if of == type_)
         return pa.array([None if cell is None else parse(cell) for cell in cells], type_)
     if pa.types.is_string(type_):
-        return pa.array([cell if cell is None or isinstance(cell, str) else repr(cell) for cell in cells], type_)
+        return pa.array(
+            [cell if cell is None or isinstance(cell, str) else repr(cell) for cell in cells], type_
+        )
     if pa.types.is_binary(type_):
-        return pa.array([cell if cell is None or isinstance(cell, bytes) else str(cell).encode() for cell in cells])
+        return pa.array(
+            [cell if cell is None or isinstance(cell, bytes) else str(cell).encode() for cell in cells]
+        )
     return pa.array(cells, type_)
 
 

@@ -67,7 +67,7 @@ class Job:
     sign
         The file of an Ed25519 private key that signs ``release.json``; None signs nothing.
     to
-        Where the rows are written as well: a new file, ``-``, or the address of a new table; None writes the folder alone.
+        Where the rows are written as well: a new file, ``-``, or the address of a new table; None for the folder alone.
     baskets
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches

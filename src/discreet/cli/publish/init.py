@@ -62,7 +62,9 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
         relation = read(data, **reading)
         progress("Looking")
         form = format_of(data)
-        stated = not is_file or "header" in reading or (form is not None and form.reader not in ("text", "sheets"))
+        stated = (
+            not is_file or "header" in reading or (form is not None and form.reader not in ("text", "sheets"))
+        )
         proposals = propose(relation, data if is_file else None, named=stated)
     proposals = with_files(proposals, out.parent)
     text = job_text(data, proposals, folder=out.parent, reading=reading)

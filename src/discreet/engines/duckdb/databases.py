@@ -134,7 +134,9 @@ class NewDuckDbTable:
         rows = published_batches(frame)
         refuse_alike_names(rows.schema.names)
         with self._failures():
-            self._connection.from_arrow(rows).query("new_rows", f"CREATE TABLE {self._table} AS FROM new_rows")
+            self._connection.from_arrow(rows).query(
+                "new_rows", f"CREATE TABLE {self._table} AS FROM new_rows"
+            )
 
     @property
     def rows(self) -> duckdb.DuckDBPyRelation:

@@ -79,7 +79,9 @@ def _read(files: Files, options: ReadOptions) -> duckdb.DuckDBPyRelation:
         return _read_delimited(files.paths, options)
     source, *others = files.paths
     if others and kind != "json":
-        raise InputError(f"{files.source} names several files, which are read of text, Parquet and Arrow alone.")
+        raise InputError(
+            f"{files.source} names several files, which are read of text, Parquet and Arrow alone."
+        )
     if kind == "json":
         return _read_json(files, options.encoding, text)
     if kind == "sheets":
@@ -126,9 +128,7 @@ def _read_delimited(sources: Sequence[Path], options: ReadOptions) -> duckdb.Duc
             connection,
             parts,
             nulls=options.nulls,
-            conventions=Conventions(
-                parts[0][1].delimiter, options.decimal, options.thousands, options.dates
-            ),
+            conventions=Conventions(parts[0][1].delimiter, options.decimal, options.thousands, options.dates),
             text=text,
             folder=folder,
             display_paths=sources,
@@ -159,7 +159,9 @@ def _read_parquet(files: Files) -> duckdb.DuckDBPyRelation:
     """Scan Parquet files in place, with the partitions that names of their folders hold as columns."""
     connection, source = connect(), files.source
     names = f"[{', '.join(map(quoted_file, files.paths))}]"
-    types = ", ".join(f"{quoted_name(name)}: {_PARTITIONS[type_]}" for name, type_ in files.partitions.items())
+    types = ", ".join(
+        f"{quoted_name(name)}: {_PARTITIONS[type_]}" for name, type_ in files.partitions.items()
+    )
     hive = f"hive_partitioning = true, hive_types = {{{types}}}" if types else "hive_partitioning = false"
     described = "concat_ws(' ', name, type, converted_type, CAST(logical_type AS VARCHAR))"
     try:
@@ -175,7 +177,9 @@ def _read_parquet(files: Files) -> duckdb.DuckDBPyRelation:
         several = "or one of them is" if len(files.paths) > 1 else "or is"
         raise InputError(f"{source} is not a Parquet file, {several} cut short.") from None
     if len(schemas) > 1:
-        raise InputError(f"{source} holds files with other columns or types than the rest ({len(schemas)} kinds).")
+        raise InputError(
+            f"{source} holds files with other columns or types than the rest ({len(schemas)} kinds)."
+        )
     columns = [*schemas[0][0][1:], *files.partitions]
     # Folders above the one that is named may look like partitions too.
     foreign = [name for name in relation.columns if name not in columns] if types else []

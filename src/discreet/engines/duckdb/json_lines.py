@@ -111,7 +111,8 @@ def _convert(connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: 
     """Give every column its type; nested values are kept as the bytes of their JSON, unless they are to be text."""
     selected = ", ".join(
         f"list_sort(list(DISTINCT t{n}) FILTER (WHERE c{n} IS NOT NULL)),"
-        f" bool_or(t{n} = 'DOUBLE' AND regexp_full_match(c{n}, '-?[0-9]+'))"
+        f" bool_or(t{n} = 'DOUBLE' AND regexp_full_match(c{n}, '-?[0-9]+') OR"
+        f" t{n} = 'UBIGINT' AND TRY_CAST(c{n} AS BIGINT) IS NULL)"
         for n in range(len(names))
     )
     answers = connection.execute(f"SELECT {selected} FROM raw").fetchone() or ()
