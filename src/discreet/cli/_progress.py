@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -126,7 +126,8 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     if rehearsed:
         release.refuse_unless_published(strict=job.strict)
     plain = {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
-    print_outcome(command, release, out, as_json=as_json, quiet=quiet, plain=plain)
+    with beside_rows(job.to):
+        print_outcome(command, release, out, as_json=as_json, quiet=quiet, plain=plain)
 
 
 def dry_run() -> bool:
@@ -142,6 +143,16 @@ def rehearsal(job: Job) -> Job:
     assert job.out is not None
     refuse_target(job.out, job.source, overwrite=job.overwrite)
     return replace(job, out=None, to=None)
+
+
+@contextmanager
+def beside_rows(to: str | None) -> Iterator[None]:
+    """Print what follows on standard error where the rows went to standard output."""
+    if to != "-":
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def _unique(command: str, columns: tuple[str, ...]) -> str:

@@ -58,7 +58,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     RECIPE is the folder of that release, or its release.json.
     """
     from discreet.cli._output import print_outcome
-    from discreet.cli._progress import dry_run, stages
+    from discreet.cli._progress import beside_rows, dry_run, stages
     from discreet.engines.folders import RECORD
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.kinds.hierarchies import key_from
@@ -105,7 +105,8 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     rehearsed = {"dry_run": True} if dry_run() else None
     if rehearsed:
         release.refuse_unless_published(strict=values["strict"])
-    print_outcome("apply", release, out, as_json=as_json, quiet=quiet, plain=rehearsed)
+    with beside_rows(values["to"]):
+        print_outcome("apply", release, out, as_json=as_json, quiet=quiet, plain=rehearsed)
 
 
 def _released(path: Path) -> Path:
