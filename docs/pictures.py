@@ -1,13 +1,15 @@
-"""The picture of a report in README and on the home of the docs: ``python docs/pictures.py``.
+"""The pictures of README, the docs and the notebooks: ``python docs/pictures.py``, or with the names of some.
 
-Takes Chromium, Chrome or Edge, and Pillow, which comes with the packages of ``make test``.
+Reports take Chromium, Chrome or Edge, and Pillow, which comes with the packages of ``make test``. Terminals and plots
+take no browser. ``notebooks`` runs those of ``examples/`` and writes their outputs and plots into them.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from io import BytesIO
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +17,18 @@ from PIL import Image
 
 from discreet.report.pdf import browser
 
-REPORT = Path(__file__).parent / "pictures" / "report.png"
+FOLDER = Path(__file__).parent / "pictures"
+REPORT = FOLDER / "report.png"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+TERMINALS = {
+    "terminal-init.svg": "init patients.csv",
+    "terminal-explore.svg": "explore patients.csv --quasi age,zip --sensitive disease -k 5 "
+    "--hierarchy age=intervals:5,10,20 --hierarchy zip=mask:5 --max-suppressed 0 --measure loss",
+    "terminal-check.svg": "check release",
+}
+"""The commands whose output is drawn; they run beside the sample of patients and a release of it."""
+_RELEASE = "anonymize patients.csv --quasi age,zip --sensitive disease --rest drop -k 5 -l 2 --no-report --out release"
+_COLUMNS = 100
 _WIDTH, _HEIGHT = 1000, 980
 _COLORS = 128
 _SECONDS = 120
@@ -40,9 +53,88 @@ def draw_report(out: Path = REPORT) -> Path:
         release = Path(folder) / "release"
         _run(sys.executable, "-m", "discreet", "demo", "--quiet", "--out", str(release))
         shot = photograph(release / "report.html")
-    # A palette is a third of the size, and nobody sees the difference.
-    Image.open(BytesIO(shot)).convert("RGB").quantize(_COLORS).save(out, optimize=True)
-    return out
+    out.write_bytes(shot)
+    return _light(out)
+
+
+def draw_terminals(folder: Path = FOLDER) -> list[Path]:
+    """Write what some commands print as pictures of a terminal; return their files."""
+    from rich.console import Console
+    from rich.text import Text
+
+    drawn = []
+    with TemporaryDirectory() as work:
+        _printed("sample patients", work)
+        _printed(_RELEASE, work)
+        for name, command in TERMINALS.items():
+            console = Console(record=True, width=_COLUMNS, file=StringIO())
+            console.print(Text(f"$ discreet {command}", "bold"))
+            console.print(Text.from_ansi(_printed(command, work)))
+            svg = console.export_svg(title="discreet", unique_id="discreet", code_format=_svg_format())
+            drawn.append(folder / name)
+            drawn[-1].write_text(svg, encoding="utf-8")
+    return drawn
+
+
+def _svg_format() -> str:
+    """Return how rich draws a terminal, without the fonts that it would load from the network."""
+    from rich._export_format import CONSOLE_SVG_FORMAT
+
+    return re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+
+
+def _printed(command: str, folder: str) -> str:
+    """Return what a command prints, in colors."""
+    run = [sys.executable, "-m", "discreet", *command.split()]
+    shown = subprocess.run(run, check=True, capture_output=True, timeout=_SECONDS, cwd=folder, text=True)
+    return re.sub(
+        r"^(verified|caution|private)(?= )",
+        lambda match: f"\x1b[{_TONES[match[1]]}m{match[1]}\x1b[0m",
+        shown.stdout,
+        flags=re.MULTILINE,
+    )
+
+
+_TONES = {"verified": "1;32", "caution": "1;33", "private": "1;36"}
+
+
+def draw_plots(folder: Path = FOLDER) -> list[Path]:
+    """Write the plots of the pages on noise and on p and q; return their files."""
+    import numpy as np
+
+    from discreet.collect import AdditiveNoise, Gaussian
+    from discreet.report.pictures import chart, privacy_plane, write_picture
+
+    ages = np.random.default_rng(1).triangular(0, 35, 100, 5000)
+    channel = AdditiveNoise(Gaussian.for_privacy(1.0, low=0, high=100), low=0, high=100)
+    noisy = channel.perturb(ages, random_state=1)
+    density = channel.reconstruct(noisy, intervals=30, band=0.95)
+    histogram = channel.reconstruction(30).histogram(noisy)
+    return [
+        write_picture(chart(density, noisy=histogram), folder / "reconstruction.svg"),
+        _light(write_picture(privacy_plane(0.01), folder / "privacy-plane.png")),
+    ]
+
+
+def _light(picture: Path) -> Path:
+    """Give a picture a palette, which is a third of the size, and nobody sees the difference."""
+    Image.open(picture).convert("RGB").quantize(_COLORS).save(picture, optimize=True)
+    return picture
+
+
+def run_notebooks(folder: Path = EXAMPLES) -> list[Path]:
+    """Run the notebooks and write them with their outputs and plots, without times and paths; return their files."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebooks = sorted(folder.glob("*.ipynb"))
+    for path in notebooks:
+        document = nbformat.read(path, as_version=4)
+        with TemporaryDirectory() as work:
+            resources = {"metadata": {"path": work}}
+            NotebookClient(document, timeout=_SECONDS, resources=resources, record_timing=False).execute()
+        nbformat.write(document, path)
+    return notebooks
 
 
 def photograph(page: Path) -> bytes:
@@ -64,5 +156,14 @@ def _run(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
 
 
+MADE = {
+    "report": lambda: [draw_report()],
+    "terminals": draw_terminals,
+    "plots": draw_plots,
+    "notebooks": run_notebooks,
+}
+
 if __name__ == "__main__":
-    sys.stdout.write(f"{draw_report()}\n")
+    for part in sys.argv[1:] or MADE:
+        for made in MADE[part]():
+            sys.stdout.write(f"{made}\n")

@@ -10,6 +10,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 TEXT = ("csv", "tsv", "jsonl")
+METADATA = ("codebook.csv", "croissant.json", "datapackage.json")
+"""What stands beside the rows of every released table."""
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 

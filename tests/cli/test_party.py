@@ -179,7 +179,7 @@ def test_a_folder_that_is_there_is_refused_before_the_run(two: Path) -> None:
     out.mkdir()
     (out / "mine.txt").write_text("mine")
     result = run("party", "run", two, "--as", "a", "--data", two.with_name("a.csv"), "--out", out)
-    assert result.exit_code == 2
+    assert result.exit_code == 7
     assert "not empty" in result.output
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
 
@@ -214,7 +214,7 @@ def test_the_demo_finds_rules_and_replaces_only_itself(tmp_path: Path) -> None:
     assert "in all baskets together" in first.output
     assert (out / "result-west" / "report.html").is_file()
     (out / "mine.txt").write_text("mine")
-    assert invoke("demo", "--parties", "--out", str(out)).exit_code == 2
+    assert invoke("demo", "--parties", "--out", str(out)).exit_code == 7
     (out / "mine.txt").unlink()
     again = invoke("demo", "--parties", "--out", str(out), "--json")
     assert json.loads(again.output)["rules"]

@@ -25,9 +25,15 @@ def test_a_release_and_a_file_that_are_replaced_are_named(invoke, patients: Path
     line = next(
         line for line in invoke(*command, "--overwrite").stdout.splitlines() if line.startswith("replaced")
     )
-    assert "data.csv, release.json" in line
+    assert "data.csv" in line
     plain = json.loads(invoke(*command, "--overwrite", "--json").stdout)
-    assert plain["replaced"]["files"] == ["data.csv", "release.json"]
+    assert plain["replaced"]["files"] == [
+        "codebook.csv",
+        "croissant.json",
+        "data.csv",
+        "datapackage.json",
+        "release.json",
+    ]
     noisy = tmp_path / "noisy.csv"
     perturb = [
         "perturb",

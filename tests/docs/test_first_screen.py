@@ -46,3 +46,42 @@ def test_the_picture_is_made_by_its_command(tmp_path: Path) -> None:
     assert picture.startswith(PNG)
     present = (DOCS / "pictures" / "report.png").read_bytes()
     assert picture[16:24] == present[16:24]  # as wide and as high
+
+
+def test_pages_show_what_they_speak_of() -> None:
+    """Issue 30 (11): one page showed a picture; those of terminals and plots are made by the same script."""
+    script = runpy.run_path(str(DOCS / "pictures.py"))
+    for name in (*script["TERMINALS"], "reconstruction.svg", "privacy-plane.png"):
+        picture = (DOCS / "pictures" / name).read_bytes()
+        assert len(picture) < 100_000
+        assert b"https://cdn" not in picture
+        assert any(f"pictures/{name})" in page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+
+
+def test_terminals_are_drawn_by_their_commands(tmp_path: Path) -> None:
+    script = runpy.run_path(str(DOCS / "pictures.py"))
+    drawn = script["draw_terminals"](tmp_path)
+    assert [path.name for path in drawn] == list(script["TERMINALS"])
+    assert "mondrian" in (tmp_path / "terminal-explore.svg").read_text(encoding="utf-8")
+    assert "verified" in (tmp_path / "terminal-check.svg").read_text(encoding="utf-8")
+
+
+AWKWARD = (
+    "by the released data and whose rows they are, which is not published",
+    ", each with l-diversity",
+    "well  meeting of",
+    "alone found by",
+    "Without any column",
+    "is as good as known of whoever is known to be in the file",
+    "without giving anyone away",
+    "found by itself otherwise",
+    "A cell that stands for nothing",
+    "what was recorded is said",
+)
+
+
+def test_sentences_that_nobody_understood_are_gone() -> None:
+    """First use (25)."""
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    assert [(page.name, words) for page, text in texts.items() for words in AWKWARD if words in text] == []

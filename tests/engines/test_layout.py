@@ -38,7 +38,7 @@ def test_what_can_be_written_can_be_read_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("a.csv.gz", "csv"), ("a.SAV", "csv"), ("a.xls", "xlsx"), ("a.dat", "csv"), ("a.pq", "parquet")],
+    [("a.csv.gz", "csv"), ("a.SAV", "sav"), ("a.xls", "xlsx"), ("a.dat", "csv"), ("a.pq", "parquet")],
 )
 def test_output_follows_the_input(name: str, kind: str) -> None:
     assert output_format(Path(name)) == kind

@@ -7,12 +7,16 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyreadstat
 import pytest
 
-from discreet import read
-from discreet.core.errors import InputError
+from discreet import Table, other, quasi, read, sensitive
+from discreet.core.errors import InputError, OutputError
 from discreet.engines.duckdb.files import column_types
+from discreet.engines.writing import write_frame
+from discreet.guarantees import KAnonymity
+from discreet.publish import Mondrian
 
 FRAME = pd.DataFrame(
     {
@@ -95,3 +99,62 @@ def test_without_the_package_the_way_to_install_it_is_named(
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
     with pytest.raises(InputError, match=r"pip install 'discreet\[statistics\]'"):
         read(path)
+
+
+@pytest.mark.parametrize("kind", ["sav", "dta"])
+def test_labels_survive_in_a_release(tmp_path: Path, kind: str) -> None:
+    """First use (15): a release of an SPSS file was CSV without a word, and its labels were gone."""
+    frame = pd.DataFrame(
+        {"sex": [1, 2] * 10, "age": [30, 31] * 10, "pain": [3, 1] * 10, "score": [7, 99] * 10}
+    )
+    labels = {
+        "sex": {1: "Male", 2: "Female", 9: "Unknown"},
+        "pain": {1: "none", 3: "severe"},
+        "score": {99: "refused"},
+    }
+    about = {"sex": "Sex at birth", "pain": "Pain on admission"}
+    path = tmp_path / f"visits.{kind}"
+    getattr(pyreadstat, f"write_{kind}")(frame, str(path), column_labels=about, variable_value_labels=labels)
+    columns = {"sex": quasi(), "age": quasi(), "pain": sensitive(), "score": other()}
+    release = Mondrian(KAnonymity(5)).release(Table(read(path), columns))
+    folder = release.write(tmp_path / "release", format=kind)
+    values, metadata = getattr(pyreadstat, f"read_{kind}")(str(folder / f"data.{kind}"), output_format="dict")
+    assert sorted(values["pain"])[0::10] == [1, 3]
+    assert sorted(values["sex"])[0::10] == [1, 2]
+    assert metadata.variable_value_labels == {
+        "sex": {1: "Male", 2: "Female"},
+        "pain": {1: "none", 3: "severe"},
+        "score": {99: "refused"},
+    }
+    assert metadata.column_names_to_labels["pain"] == "Pain on admission"
+    assert release.write(tmp_path / "again", format=kind)
+    assert (tmp_path / "again" / f"data.{kind}").read_bytes() == (folder / f"data.{kind}").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["sav", "dta"])
+def test_names_and_values_that_the_format_cannot_hold_are_refused(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(OutputError, match="rename 'a-b'"):
+        write_frame(pa.table({"a-b": [1]}), tmp_path / f"x.{kind}")
+    with pytest.raises(OutputError, match="below 2\\^53"):
+        write_frame(pa.table({"a": [2**60]}), tmp_path / f"x.{kind}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["sav", "dta"])
+def test_types_come_back(tmp_path: Path, kind: str) -> None:
+    rows = pa.table(
+        {
+            "n": [1, None, 3],
+            "x": [0.5, None, float("nan")],
+            "t": ["ä", None, "b"],
+            "b": [True, False, None],
+            "day": [dt.date(2020, 1, 2), None, dt.date(1950, 3, 4)],
+        }
+    )
+    write_frame(rows, tmp_path / f"x.{kind}")
+    again = read(tmp_path / f"x.{kind}").fetchall()
+    assert again == [
+        (1, 0.5, "ä", "true", dt.date(2020, 1, 2)),
+        (None, None, None, "false", None),
+        (3, None, "b", None, dt.date(1950, 3, 4)),
+    ]

@@ -106,7 +106,13 @@ def test_a_job_tells_its_stages_and_writes(folder: Path) -> None:
     release = run(job, stages.append)
     assert stages == ["Reading", "Protecting", "Judging", "Writing"]
     assert release.verdict.ok
-    assert sorted(path.name for path in (folder / "release").iterdir()) == ["data.csv", "release.json"]
+    assert sorted(path.name for path in (folder / "release").iterdir()) == [
+        "codebook.csv",
+        "croissant.json",
+        "data.csv",
+        "datapackage.json",
+        "release.json",
+    ]
 
 
 def test_a_frame_is_data_too() -> None:

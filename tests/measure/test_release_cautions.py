@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from discreet import Baskets, Release, Table, identifier, intervals, other, person, quasi, sensitive
-from discreet.core.errors import PromiseBrokenError
-from discreet.guarantees import DistinctDiversity, KAnonymity
+from discreet.core.errors import StrictError
+from discreet.guarantees import DistinctDiversity, KAnonymity, RecursiveDiversity, TCloseness
 from discreet.output.hiding import ExactHiding
 from discreet.publish import (
     Anatomy,
@@ -145,7 +145,7 @@ def test_a_plain_release_has_none() -> None:
 def test_strict_writes_nothing(tmp_path: Path) -> None:
     frame = pa.table({"age": [30, 40] * 60, "town": ["a"] * 120})
     release = Mondrian(KAnonymity(2)).release(Table(frame, {"age": quasi(), "town": quasi()}))
-    with pytest.raises(PromiseBrokenError, match="cautions"):
+    with pytest.raises(StrictError, match="cautions"):
         release.write(tmp_path / "out", strict=True)
     assert list(tmp_path.iterdir()) == []
     record = json.loads((release.write(tmp_path / "out") / "release.json").read_text())
@@ -262,3 +262,36 @@ def test_the_caution_on_suppressed_sketches_names_what_suppressed_them() -> None
     assert "neighbors are too near" in texts["near"]
     assert "delta" not in texts["near"]
     assert "the shortest records go first" in texts["short"]
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "remedy"),
+    [
+        (KAnonymity(2), "Diversity or t-closeness limits that."),
+        (KAnonymity(2) & TCloseness(0.9), "It is within the guarantee; a smaller t limits that further."),
+        (
+            KAnonymity(2) & RecursiveDiversity(50, 2),
+            "It is within the guarantee; a larger l limits that further.",
+        ),
+    ],
+)
+def test_a_dominated_class_names_what_is_stronger_than_the_guarantee(guarantee, remedy: str) -> None:
+    """First use (24): under t-closeness the caution said that t-closeness would limit that."""
+    frame = pa.table({"age": [20] * 20 + [60] * 20, "ill": ["flu"] * 19 + ["cold"] + ["cold", "HIV"] * 10})
+    release = Generalization(guarantee, levels={"age": 0}).release(
+        Table(frame, {"age": quasi(), "ill": sensitive()})
+    )
+    (caution,) = (each for each in release.cautions if each.code == "dominated-class")
+    assert caution.text.endswith(remedy)
+
+
+def test_of_several_dominated_columns_those_without_a_guarantee_are_counted() -> None:
+    values = ["flu"] * 19 + ["cold"] + ["cold", "HIV"] * 10
+    names = [f"ill {number}" for number in range(5)]
+    frame = pa.table({"age": [20] * 20 + [60] * 20} | dict.fromkeys(names, values))
+    columns = {"age": quasi()} | {name: sensitive() for name in names}
+    guarantee = KAnonymity(2) & TCloseness(0.9, of="ill 0")
+    release = Generalization(guarantee, levels={"age": 0}).release(Table(frame, columns))
+    (caution,) = (each for each in release.cautions if each.code == "dominated-class")
+    assert "4 of them have no guarantee of their own: diversity or t-closeness limits that" in caution.text
+    assert caution.text.endswith("elsewhere a smaller t does.")

@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from tests.report.releases import PLANTED, evil_release, planted_columns, planted_frame, released
+from tests.written import METADATA
 
 from discreet import Recipe, Table, quasi, read, sensitive
 from discreet.core.errors import DiscreetError, OutputError, ParameterError, PromiseBrokenError
@@ -28,7 +29,12 @@ FORMATS = ["csv", "tsv", "parquet", "arrow", "jsonl"]
 def test_writes_data_recipe_and_report(tmp_path: Path, format: str) -> None:  # noqa: A002
     release = released(planted_frame(), planted_columns())
     folder = release.write(tmp_path / "out", format=format)  # type: ignore[arg-type]
-    assert {one.name for one in folder.iterdir()} == {f"data.{format}", "release.json", "report.html"}
+    assert {one.name for one in folder.iterdir()} == {
+        f"data.{format}",
+        "release.json",
+        "report.html",
+        *METADATA,
+    }
     record = json.loads((folder / "release.json").read_text(), parse_constant=pytest.fail)
     data = (folder / f"data.{format}").read_bytes()
     assert record["files"][f"data.{format}"] == {
@@ -43,7 +49,9 @@ def test_writes_data_recipe_and_report(tmp_path: Path, format: str) -> None:  # 
     private = tmp_path / "out.private"
     assert set(tmp_path.iterdir()) == {folder, private}
     assert {one.name for one in private.iterdir()} == {
+        "codebook-internal.csv",
         "digests.json",
+        "rows.private.bin",
         "recipe.private.json",
         "report-internal.html",
     }

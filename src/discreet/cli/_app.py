@@ -15,6 +15,7 @@ import click
 from discreet import __version__
 from discreet.cli._command import COMMANDS, HOMES
 from discreet.cli._errors import Failure, failure_of
+from discreet.cli._log import log_end, log_failure
 from discreet.cli._startup import was_interrupted
 
 _EPILOG = """\b
@@ -29,8 +30,9 @@ Examples:
   discreet mine distorted.bits --p 0.5 --q 0.97 --min-support 0.01
 
 \b
-Exit codes: 0 success, 1 a guarantee is broken and 3 only claimed (check), 2 user error, 70 internal error, 130
-interrupted, 141 nobody read the output to its end.
+Exit codes: 0 success, 2 usage or input, 4 refused by a guarantee, 5 refused by --strict, 6 no release keeps the
+guarantee, 7 the output is there already, 8 network, 70 internal error, 130 interrupted, 141 nobody read the output
+to its end; check: 1 a guarantee is broken, 3 it is only claimed.
 
 \b
 Completion: eval "$(_DISCREET_COMPLETE=bash_source discreet)"   (or zsh_source, fish_source)"""
@@ -95,12 +97,14 @@ class Discreet(click.Group):
         try:
             code = super().main(arguments, *rest, **options)
             sys.stdout.flush()
+            log_end(code if isinstance(code, int) else 0)
         except BrokenPipeError:
             _leave_unread()
         except BaseException as error:  # every failure ends here, as one line
             if isinstance(error, SystemExit):
                 raise
             failure = failure_of(error, debug="--debug" in arguments, interrupted=was_interrupted())
+            log_failure(failure)
             _print(failure, as_json="--json" in arguments)
             sys.exit(failure.code)
         sys.exit(code if isinstance(code, int) else 0)
@@ -145,7 +149,9 @@ def _print(failure: Failure, *, as_json: bool) -> None:
         import json
 
         try:
-            click.echo(json.dumps({"error": failure.to_dict()}, ensure_ascii=False))
+            click.echo(
+                json.dumps({"ok": False, "verified": False, "error": failure.to_dict()}, ensure_ascii=False)
+            )
             sys.stdout.flush()
         except OSError:  # the disk that the output goes to is full
             _discard_output()

@@ -89,6 +89,7 @@ class Command(click.Command):
             options = super().get_params(ctx)
             if self.essentials:
                 options.append(_help_all())
+            options += _log_options()
             ctx.meta[f"discreet.params.{id(self)}"] = options
         return options
 
@@ -171,6 +172,16 @@ def _join(first: click.Parameter, second: click.Parameter) -> None:
     words = getattr(second, "help", None)
     if isinstance(first, click.Option) and words and first.help and words.rstrip(".") not in first.help:
         first.help = f"{first.help.rstrip('.')}; {words}"
+
+
+def _log_options() -> list[click.Option]:
+    """Return the options of the log, which every command has, in the group of what is printed."""
+    from discreet.cli._log import log_options
+
+    made = log_options()
+    for option in made:
+        option.group = _PRINTING  # type: ignore[attr-defined]
+    return made
 
 
 def _help_all() -> click.Option:

@@ -15,6 +15,17 @@ from discreet.core.boundary import library_frames
 from discreet.core.errors import DiscreetError, InternalError
 
 MEND, BUG = 2, 70
+BROKEN, CLAIMED = 1, 3
+CODES = {
+    "PromiseBrokenError": 4,
+    "StrictError": 5,
+    "InfeasibleError": 6,
+    "ExistsError": 7,
+    "NetworkError": 8,
+    "PeerLostError": 8,
+    "LostPartyError": 8,
+}
+"""The exit code by the cause, which the class of an error names; what a user must mend otherwise ends with 2."""
 
 _OPTIONS = {
     "allow_unique": "--allow-unique {}",
@@ -54,7 +65,7 @@ def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool =
         return _usage(error)
     kind = type(error).__name__
     if isinstance(error, DiscreetError):
-        return Failure(MEND, kind, one_line(str(error)), remedy_for(error), trace)
+        return Failure(exit_code(error), kind, one_line(str(error)), remedy_for(error), trace)
     if isinstance(error, MemoryError):
         return Failure(
             MEND, kind, "there is not enough memory.", "a machine with more, or fewer columns", trace
@@ -69,6 +80,11 @@ def failure_of(error: BaseException, *, debug: bool = False, interrupted: bool =
         "the same with --debug (discreet --debug COMMAND …), and report what it shows as CONTRIBUTING.md says",
         trace,
     )
+
+
+def exit_code(error: DiscreetError) -> int:
+    """Return the exit code for a mistake: that of its class, or of the nearest class above."""
+    return next((CODES[each.__name__] for each in type(error).__mro__ if each.__name__ in CODES), MEND)
 
 
 def remedy_for(error: DiscreetError) -> str | None:

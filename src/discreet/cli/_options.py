@@ -10,6 +10,8 @@ import click
 
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import in_group, later
+from discreet.cli._output import UNASKED
+from discreet.cli._progress import DRY_RUN
 from discreet.cli._spec_options import options_of, python_name, settable, value_of
 from discreet.core.registry import GuaranteeSpec, Method, methods, releasable_guarantees
 from discreet.engines.formats import WRITTEN
@@ -126,8 +128,34 @@ _PSEUDONYM = click.option(
     metavar="COLUMN=KEY",
     help="Keep an identifier as a keyed pseudonym; the key is env:NAME or file:PATH.",
 )
+
+
+def _noted(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """Return what notes a flag in the context of its command."""
+
+    def note(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        del param
+        ctx.meta[key] = value
+
+    return note
+
+
 OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace an earlier release.")
 OVERWRITE_FILE = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+YES = click.option(
+    "--yes",
+    is_flag=True,
+    expose_value=False,
+    callback=_noted(UNASKED),
+    help="With --overwrite: replace without a question, which only a terminal is asked.",
+)
+_DRY_RUN = click.option(
+    "--dry-run",
+    is_flag=True,
+    expose_value=False,
+    callback=_noted(DRY_RUN),
+    help="Do everything but write: what the release would cost, its cautions and its verdict.",
+)
 _STRICT = click.option("--strict", is_flag=True, help="Write nothing if there is any caution.")
 _PDF = click.option(
     "--pdf", is_flag=True, help="Also print the report to report.pdf, with Chromium, Chrome or Edge."
@@ -155,10 +183,26 @@ _TO = click.option(
     help="Also write the rows elsewhere: a new file such as rows.csv.gz, - for standard output, file.db?table=NAME, "
     "postgresql://user@host/database?table=NAME, s3://bucket/rows.parquet.",
 )
+_INCLUDE = click.option(
+    "--include",
+    metavar="NAMES",
+    default=None,
+    help="Also write: bounds (the ends of intervals as columns), healthdcat (a description for health catalogues).",
+)
+_PREDICT = click.option(
+    "--predict",
+    metavar="COLUMNS",
+    default=None,
+    help="The sensitive columns that the report predicts; by default the label and the first others.",
+)
 _WRITING = (
     _FORMAT,
+    _PREDICT,
+    _INCLUDE,
     _TO,
     OVERWRITE,
+    YES,
+    _DRY_RUN,
     _STRICT,
     _SPREADSHEET_SAFE,
     click.option("--name", metavar="TEXT", help="The data's name, published in the report; none by default."),
@@ -178,7 +222,7 @@ allow_unique = in_group("Roles", [_ALLOW_UNIQUE])
 roles_from = in_group("Roles", [_ROLES_FROM])
 sign = in_group("Writing", [_SIGN])
 spreadsheet_safe = in_group("Writing", [_SPREADSHEET_SAFE])
-rewriting = in_group("Writing", [OVERWRITE, _STRICT, _PDF, _SIGN, _TO])
+rewriting = in_group("Writing", [OVERWRITE, YES, _DRY_RUN, _STRICT, _PDF, _SIGN, _TO])
 printing = in_group(
     "Printing",
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli._errors import one_line
+from discreet.cli._log import log
 
 if TYPE_CHECKING:
     from discreet.core.release import Release
@@ -31,11 +33,21 @@ _COLORS = {
 """Only what was recomputed from the data is green."""
 
 
+UNASKED = "discreet.unasked"
+"""Where the context of a command says that nobody is to be asked."""
+
+
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object; a number that is not finite is null."""
+    """Print one JSON object; a number that is not finite is null.
+
+    It always says whether a guarantee was recomputed: ``verified`` is null where there was none to recompute.
+    """
     from discreet.engines.writing import json_ready
 
-    click.echo(json.dumps(json_ready(content), ensure_ascii=False, allow_nan=False))
+    first = {name: content[name] for name in ("command", "ok") if name in content}
+    click.echo(
+        json.dumps(json_ready({**first, "verified": None, **content}), ensure_ascii=False, allow_nan=False)
+    )
 
 
 def print_lines(rows: Iterable[tuple[str, str]]) -> None:
@@ -169,6 +181,17 @@ def plain_release(command: str, release: Release, out: Path) -> dict[str, Any]:
     }
 
 
+def to_be_replaced(out: Path | None, *, overwrite: bool, asks: bool) -> dict[str, object] | None:
+    """Return what will be replaced, after a question on a terminal, if ``asks``; None where nothing is."""
+    earlier = earlier_output(out) if overwrite else None
+    context = click.get_current_context(silent=True)
+    unasked = context is not None and context.meta.get(UNASKED)
+    if earlier is not None and asks and not unasked and sys.stdin.isatty() and sys.stderr.isatty():
+        ((_, text),) = replaced_lines(earlier)
+        click.confirm(f"Replace {text}?", abort=True, err=True)
+    return earlier
+
+
 def print_outcome(
     command: str,
     release: Release,
@@ -187,13 +210,19 @@ def print_outcome(
     from discreet.kinds.wording import handing_on
 
     kind = kind_of(release)
+    for caution in release.cautions:
+        log("warning", "caution", code=caution.code, public=caution.public)
+    log("info", "verdict", verdict=release.verdict.word, verified=release.verdict.verified)
+    rehearsed = bool((plain or {}).get("dry_run"))
     if as_json:
         print_json(plain_release(command, release, out) | kind.outcome(release) | dict(plain or {}))
         return
     if quiet:
         return
     written, report = f"{out}", None
-    if out.is_dir():
+    if rehearsed:
+        written = f"nothing, since this is a rehearsal; without --dry-run it would be {out}"
+    elif out.is_dir():
         written = f"{out}: {', '.join(_files(out))}"
         report = out / "report.html"
     print_lines(
@@ -203,10 +232,10 @@ def print_outcome(
             *replaced_lines((plain or {}).get("replaced")),
             ("hand on?", handing_on(release)[1]),
             ("written", written),
-            *_next_lines(report),
+            *(() if rehearsed else _next_lines(report)),
         ]
     )
-    print_cautions(release, out if out.is_dir() else None)
+    print_cautions(release, out if out.is_dir() and not rehearsed else None)
 
 
 def _next_lines(report: Path | None) -> list[tuple[str, str]]:

@@ -11,12 +11,17 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import click
+
 from discreet.cli import _parse_options as gather
+from discreet.cli._log import log
 from discreet.cli._startup import stop_if_interrupted
 
 if TYPE_CHECKING:
     from discreet.job import Job
 
+DRY_RUN = "discreet.dry_run"
+"""Where the context of a command says that nothing is to be written."""
 _UNKNOWN = 1e29
 """What a solver reports as its best while it has none."""
 
@@ -35,6 +40,7 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
         task = bar.add_task("Starting", total=total, completed=-1)
 
         def advance(stage: str) -> None:
+            _log_stage(stage)
             stop_if_interrupted()
             bar.update(task, description=stage, advance=0 if ":" in stage else 1)
 
@@ -42,8 +48,13 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def _unseen(stage: str) -> None:
-    del stage
+    _log_stage(stage)
     stop_if_interrupted()
+
+
+def _log_stage(stage: str) -> None:
+    """Log a stage; how far it is, after a colon, only where every detail is wanted."""
+    log("debug" if ":" in stage else "info", "stage", stage=stage)
 
 
 @contextmanager
@@ -88,15 +99,18 @@ def gap_text(value: float, bound: float) -> str:
 
 def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool = False) -> None:
     """Run a job and print what it achieved; with ``anytime`` an interruption stops the solver only."""
-    from discreet.cli._output import earlier_output, print_outcome
+    from discreet.cli._output import print_outcome, to_be_replaced
     from discreet.core.errors import SchemaError
     from discreet.job import MissingRoleError, run
     from discreet.job.running import STAGES
     from discreet.measure.tables.risk import SinglingOutError
 
-    earlier = earlier_output(job.out) if job.overwrite else None
     if job.out is None:
         raise gather.mistake("The job names no folder to write.", 'folder = "release" under [output]')
+    earlier = to_be_replaced(job.out, overwrite=job.overwrite, asks=not (as_json or quiet))
+    out, rehearsed = job.out, dry_run()
+    if rehearsed:
+        job = rehearsal(job)
     try:
         with (
             stages(len(STAGES), quiet=quiet or as_json) as progress,
@@ -109,9 +123,26 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
         elif isinstance(error, SinglingOutError):
             error.remedy = _unique(command, error.columns)
         raise
-    plain = {} if earlier is None else {"replaced": earlier}
+    if rehearsed:
+        release.refuse_unless_published(strict=job.strict)
+    plain = {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
     with beside_rows(job.to):
-        print_outcome(command, release, job.out, as_json=as_json, quiet=quiet, plain=plain)
+        print_outcome(command, release, out, as_json=as_json, quiet=quiet, plain=plain)
+
+
+def dry_run() -> bool:
+    """Return whether the command is to write nothing."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(DRY_RUN))
+
+
+def rehearsal(job: Job) -> Job:
+    """Return a job that writes nothing, after a look at where it would write."""
+    from discreet.job.running import refuse_target
+
+    assert job.out is not None
+    refuse_target(job.out, job.source, overwrite=job.overwrite)
+    return replace(job, out=None, to=None)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from discreet.cli._command import HOMES, in_group, later
-from discreet.cli._options import DATA
+from discreet.cli._options import DATA, OVERWRITE_FILE, YES
 from discreet.cli._spec_options import click_options, parameters_of
 from discreet.core.registry import VERBS
 
@@ -36,8 +36,7 @@ def verb_options(verb: str, *, group: str = "Options", **names: Any) -> Callable
 def file_output(words: str, *, required: bool = True) -> Callable[[F], F]:
     """Return a decorator that adds the options for the file to write."""
     out = click.option("--out", type=DATA, required=required, metavar="FILE", help=words)
-    overwrite = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
-    return in_group("Writing", (out, overwrite))
+    return in_group("Writing", (out, OVERWRITE_FILE, YES))
 
 
 def command_job(
@@ -69,11 +68,11 @@ def command_job(
 
 def perform_verb(command: str, job: VerbJob, *, as_json: bool, quiet: bool) -> None:
     """Run a job and show its figures: one JSON object, or labeled lines, or nothing."""
-    from discreet.cli._output import earlier_output, print_json, print_lines, replaced_lines
+    from discreet.cli._output import print_json, print_lines, replaced_lines, to_be_replaced
     from discreet.cli._progress import stages
     from discreet.job import run
 
-    earlier = earlier_output(job.out) if job.overwrite else None
+    earlier = to_be_replaced(job.out, overwrite=job.overwrite, asks=not (as_json or quiet))
     with stages(len(job.stages), quiet=quiet or as_json) as progress:
         result = run(job, progress)
     if as_json:

@@ -146,7 +146,7 @@ def _print_run(
     )
     for rule in sorted(mined, key=lambda rule: sum(rule["rule"] in local for local in alone.values()))[:8]:
         holders = [name for name, local in alone.items() if rule["rule"] in local]
-        finders = f"alone found by {', '.join(holders)}" if holders else "found by no shop alone"
+        finders = f"{', '.join(holders)} would find it alone" if holders else "no shop would find it alone"
         lines.append(("", f"{rule['confidence']:.0%}  {rule['rule']}  ({finders})"))
     lines.append(("cost", f"{meter['rounds']} rounds, {traffic}, {run.seconds:.1f} s with three processes"))
     lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(record["leaks"])]

@@ -158,7 +158,7 @@ def doctor(
         print_json({"command": "party doctor", "ok": ok, "explanation": explanation, "checks": listed})
     elif not quiet or not ok:
         print_lines(
-            ("well" if x.ok else "broken", f"{x.what} of {x.party}: {x.detail}")
+            ("ok" if x.ok else "broken", f"{x.what} of {x.party}: {x.detail}")
             for x in checks
             if not quiet or not x.ok
         )

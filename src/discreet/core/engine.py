@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -23,18 +23,22 @@ _UNIQUE = 0.9
 
 @dataclass(frozen=True)
 class TextLayout:
-    """What separates and encloses the cells of delimited text, and the decimal mark."""
+    """What separates and encloses the cells of delimited text, the decimal mark, and labels of statistics packages.
+
+    ``labels`` holds for a column its ``label`` and the ``codes`` of its values, by the labels that stand for them.
+    """
 
     delimiter: str = ","
     quote: str = '"'
     decimal: str = "."
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def safe(self) -> TextLayout:
         """Return the layout if it can be written, its marks being printable and different; else the usual one."""
         marks = (self.delimiter, self.quote)
         printable = all(len(mark) == 1 and (mark in "\t " or "!" <= mark <= "~") for mark in marks)
         fits = printable and marks[0] != marks[1] and not any(mark.isalnum() for mark in marks)
-        return self if fits and self.decimal in (".", ",") else TextLayout()
+        return self if fits and self.decimal in (".", ",") else TextLayout(labels=self.labels)
 
 
 @dataclass(frozen=True)

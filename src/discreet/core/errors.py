@@ -39,12 +39,24 @@ class OutputError(DiscreetError):
     """A target that cannot be written; nothing is left half-written."""
 
 
+class ExistsError(OutputError):
+    """A target that is there already, and may not be replaced."""
+
+
+class NetworkError(InputError):
+    """A machine or a database that cannot be reached, or that closed the connection."""
+
+
 class InfeasibleError(DiscreetError):
     """No release keeps the guarantee; the message says what would make it feasible."""
 
 
 class PromiseBrokenError(DiscreetError):
     """A release whose verdict is not ok was about to be written."""
+
+
+class StrictError(DiscreetError):
+    """A release about which there is a caution, where none is allowed."""
 
 
 class InternalError(Exception):

@@ -466,9 +466,13 @@ class AllOf(Guarantee):
         return np.asarray(np.maximum.reduce(least))
 
     def describe(self) -> str:
-        """Return every guarantee in a sentence of its own."""
-        sentences = [part.describe().removesuffix(part.how_counted).rstrip() for part in self.parts]
-        return " ".join([*sentences, *dict.fromkeys(part.how_counted for part in self.parts)]).rstrip()
+        """Return every guarantee in a sentence of its own, and what several have in common once, at the end."""
+        described = [part.describe().removesuffix(part.how_counted).rstrip() for part in self.parts]
+        first = [text.partition(". ")[0].rstrip(".") + "." for text in described]
+        more = dict.fromkeys(text.partition(". ")[2] for text in described)
+        return " ".join(
+            filter(None, [*first, *more, *dict.fromkeys(part.how_counted for part in self.parts)])
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as plain data for JSON; ``guarantee_from_dict`` reads it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.adapters import KIND_OF, PICTURE, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, ParameterError, PromiseBrokenError
+from discreet.core.errors import InputError, ParameterError, StrictError
 from discreet.core.figures import Caution, Figures
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require
@@ -187,6 +187,7 @@ class Release:
         pdf: bool = False,
         sign: str | Path | None = None,
         to: str | None = None,
+        include: Sequence[str] = (),
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -218,15 +219,15 @@ class Release:
             Where the rows of a table are written as well: a new file such as ``rows.csv.gz``, ``-`` for standard
             output, ``clinic.db?table=NAME``, ``postgresql://user@host/database?table=NAME`` or
             ``s3://bucket/rows.parquet``. They appear with the folder, or neither does.
+        include
+            What a release holds on request: ``"bounds"`` are the ends of intervals as columns of the data,
+            ``"healthdcat"`` is a description for catalogues of health data.
         """
         if pdf and not report:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")
         for key, text in (("name", name), ("source", source)):
             require(self, key, text, InstanceOf((str, type(None)), "None or a text"))
-        self.verdict.enforce()
-        if strict and self.cautions:
-            words = " ".join(caution.text for caution in self.cautions)
-            raise PromiseBrokenError(f"There are cautions, so nothing was written. {words}")
+        self.refuse_unless_published(strict=strict)
         written: Path = load(WRITER)(
             self,
             Path(folder),
@@ -238,8 +239,16 @@ class Release:
             pdf=pdf,
             sign=sign,
             to=to,
+            include=tuple(include),
         )
         return written
+
+    def refuse_unless_published(self, *, strict: bool = False) -> None:
+        """Raise an error unless the guarantee is kept and, where ``strict``, there is no caution."""
+        self.verdict.enforce()
+        if strict and self.cautions:
+            words = " ".join(caution.text for caution in self.cautions)
+            raise StrictError(f"There are cautions, so nothing was written. {words}")
 
     def _repr_html_(self) -> str:
         return str(load(PICTURE)(self))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import OutputError
+from discreet.core.errors import ExistsError, OutputError
 from discreet.engines.folders import FolderKind, check_replaceable, require_apart
 
 _PREFIX = "discreet-"
@@ -210,7 +210,7 @@ def require_replaceable(path: str | os.PathLike[str], kind: FolderKind, *, overw
 def require_new_file(target: Path, *, overwrite: bool) -> None:
     """Raise an OutputError where a file would be replaced although that is not allowed."""
     if target.exists() and not overwrite:
-        raise OutputError(
+        raise ExistsError(
             f"{target} is there already; name a new file, or allow overwriting.", fix={"overwrite": True}
         )
 

@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import OutputError
+from discreet.core.errors import ExistsError, OutputError
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ def require_apart(target: str | os.PathLike[str], *inputs: object) -> None:
                 raise OutputError(f"{target} is what is read, or lies in it; name another file.")
 
 
-def folder_in_use(folder: str | os.PathLike[str]) -> OutputError:
+def folder_in_use(folder: str | os.PathLike[str]) -> ExistsError:
     """Return the error for a folder that would be replaced although that is not allowed."""
-    return OutputError(
+    return ExistsError(
         f"{folder} is there already and not empty; name a new folder, or allow overwriting.",
         fix={"overwrite": True},
     )

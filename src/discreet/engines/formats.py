@@ -57,12 +57,7 @@ class ReadOptions:
 
 
 _EXCEL: dict[str, Any] = {"reader": "sheets", "reads": "python_calamine", "extra": "excel"}
-_STATISTICS: dict[str, Any] = {
-    "reader": "statistics",
-    "reads": "pyreadstat",
-    "extra": "statistics",
-    "written": False,
-}
+_STATISTICS: dict[str, Any] = {"reader": "statistics", "reads": "pyreadstat", "extra": "statistics"}
 
 ALL = (
     FileFormat("csv", (".csv", ".txt"), "text", text=True),
@@ -72,9 +67,9 @@ ALL = (
     FileFormat("jsonl", (".jsonl", ".ndjson", ".json"), "json", text=True),
     FileFormat("xlsx", (".xlsx", ".xlsm"), writes="xlsxwriter", **_EXCEL),
     FileFormat("xls", (".xls", ".xlsb", ".ods"), written=False, **_EXCEL),
-    FileFormat("spss", (".sav", ".zsav", ".por"), **_STATISTICS),
-    FileFormat("stata", (".dta",), **_STATISTICS),
-    FileFormat("sas", (".sas7bdat", ".xpt"), **_STATISTICS),
+    FileFormat("sav", (".sav", ".zsav", ".por"), writes="pyreadstat", **_STATISTICS),
+    FileFormat("dta", (".dta",), writes="pyreadstat", **_STATISTICS),
+    FileFormat("sas", (".sas7bdat", ".xpt"), written=False, **_STATISTICS),
 )
 """Every format, in the order in which they are listed."""
 
@@ -99,7 +94,7 @@ def format_of(path: PurePath) -> FileFormat | None:
     """Return the format of the ending of a file's name; None for an unknown ending.
 
     >>> format_of(Path("visits.tsv.gz")).name, format_of(Path("visits.SAV")).name, format_of(Path("visits"))
-    ('tsv', 'spss', None)
+    ('tsv', 'sav', None)
     """
     last = ending(path)
     return next((file_format for file_format in ALL if last in file_format.endings), None)
@@ -109,14 +104,14 @@ def output_format(path: Path) -> str:
     """Return the name of the format in which data read from a file is written: its own, or CSV.
 
     >>> output_format(Path("visits.parquet")), output_format(Path("visits.ods")), output_format(Path("visits.sav"))
-    ('parquet', 'xlsx', 'csv')
+    ('parquet', 'xlsx', 'sav')
     """
     file_format = format_of(path)
     if file_format is None:
         return "csv"
     if file_format.written:
         return file_format.name
-    return "xlsx" if file_format.reader == "sheets" else "csv"
+    return {"sheets": "xlsx", "statistics": "sav"}.get(file_format.reader, "csv")
 
 
 def package(name: str, extra: str, purpose: str, *, error: type[DiscreetError] = InputError) -> Any:

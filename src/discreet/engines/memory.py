@@ -17,9 +17,10 @@ from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.rng import keyed_order
 from discreet.core.tables.publication import defused, formulas_in, publishable
 from discreet.engines import formats
-from discreet.engines.formats import refuse_alike_names
+from discreet.engines.formats import format_named, refuse_alike_names
 from discreet.engines.frames import FrameSource
 from discreet.engines.sheets import write_sheet
+from discreet.engines.statistics import write_statistics
 
 _WIDE = 1 << 31
 _BATCH = 1 << 17
@@ -147,6 +148,8 @@ class Memory(Engine):
             refuse_alike_names(rows.column_names)
             if format_ == "xlsx":
                 write_sheet(rows, path)
+            elif format_named(format_).reader == "statistics":
+                write_statistics(rows, path, format_, layout.labels)
             else:
                 self._write_text(rows, path, format_, packing, layout)
 

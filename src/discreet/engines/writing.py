@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_LAID_OUT = ("csv", "sav", "dta")
+"""Formats that are written as the file was that the rows come from."""
+
+
 def write_frame(
     frame: Any,
     path: str | os.PathLike[str],
@@ -35,7 +39,7 @@ def write_frame(
         What to write; a DuckDB relation is streamed. Row labels of pandas are not written.
     path : path
         The file; missing folders above it are made, an old file is replaced.
-    format : {"csv", "tsv", "parquet", "arrow", "jsonl", "xlsx"}, optional
+    format : {"csv", "tsv", "parquet", "arrow", "jsonl", "xlsx", "sav", "dta"}, optional
         By default it follows from the ending of the name. Text is UTF-8; nulls and NaN are empty cells, in JSON null. A
         second ending .gz or .zst packs text.
     layout : Layout, optional
@@ -49,7 +53,7 @@ def write_frame(
     packing = PACKED.get(target.suffix.lower(), "none")
     try:
         with atomic_file(target) as temporary:
-            chosen = layout or engine.layout(frame) if format_ == "csv" else None
+            chosen = layout or engine.layout(frame) if format_ in _LAID_OUT else None
             engine.write(frame, temporary, format_, packing=packing, layout=(chosen or TextLayout()).safe())
     except DiscreetError as error:
         failure: DiscreetError = error

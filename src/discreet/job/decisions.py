@@ -118,7 +118,12 @@ def _sensitive(proposals: Sequence[Proposal]) -> Decision | None:
         if others
         else ""
     )
-    return Decision(question, f"{_listed(chosen)}, each with l-diversity{more}" if chosen else "none")
+    return Decision(
+        question,
+        f"l-diversity for {'each of ' if len(chosen) > 1 else ''}{_listed(chosen)}{more}"
+        if chosen
+        else "none",
+    )
 
 
 def _k(proposals: Sequence[Proposal]) -> Decision:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
-from discreet.core.registry import methods
+from discreet.core.registry import METHODS, Method, methods
 from discreet.core.tables.table import Table
 from discreet.guarantees import AllOf, Guarantee, KAnonymity
 from discreet.guarantees.constructed import together
@@ -73,13 +73,19 @@ class ExploredMethods:
 
 @dataclass(frozen=True)
 class Exploration:
-    """All choices side by side; ``whole`` says whether every node of the lattice was looked at."""
+    """All choices side by side; ``whole`` says whether every node of the lattice was looked at.
+
+    ``untried`` names the methods that were not tried under every guarantee, for want of time or because somebody
+    stopped; ``n_left`` is the number of steps that were still to come.
+    """
 
     n_rows: int
     n_nodes: int
     heights: Mapping[str, int]
     whole: bool
     parts: tuple[ExploredMethods, ...]
+    untried: tuple[str, ...] = ()
+    n_left: int = 0
 
 
 def explore(
@@ -89,7 +95,7 @@ def explore(
     shares: Sequence[float] = (0.0,),
     measures: Sequence[str] = ("loss",),
     top: int = 3,
-    time_limit: float = 10.0,
+    time_limit: float = 60.0,
 ) -> Exploration:
     """Find the best nodes for every guarantee, share and measure, and what row by row methods reach; none is published.
 
@@ -106,8 +112,27 @@ def explore(
     top
         How many of the best nodes of each measure to give.
     time_limit
-        Seconds for each search where the lattice is too large to visit whole. Then only the best node of a measure is
-        the best of all that was found; those after it are the best that were looked at.
+        Seconds for all methods and guarantees together. Searches share what is left of it, and methods that are not
+        begun in it are named in ``untried``. Where a lattice is too large to visit whole, only the best node of a
+        measure is the best of all that was found; those after it are the best that were looked at.
+    """
+    options: dict[str, Any] = {"shares": shares, "measures": measures, "top": top, "time_limit": time_limit}
+    *_, last = explorations(table, guarantees, **options)
+    return last
+
+
+def explorations(
+    table: Table,
+    guarantees: Sequence[Guarantee],
+    *,
+    shares: Sequence[float],
+    measures: Sequence[str],
+    top: int,
+    time_limit: float,
+) -> Iterator[Exploration]:
+    """Return what is known before the first method and after each: whoever stops in between has a partial answer.
+
+    The quickest method comes first, then the levels of whole columns, then the methods that search.
     """
     require("explore", "top", top, IntIn(1))
     require("explore", "time_limit", time_limit, FloatIn(0, closed="neither"))
@@ -116,20 +141,142 @@ def explore(
     for share in shares:
         require("explore", "shares", share, *SUPPRESSIBLE)
     lattice = Lattice(table)
-    most = max(allowed_rows(share, table.n_rows) for share in shares)
-    parts: list[ExploredMethods] = []
-    is_whole = True
-    for guarantee in (counted_by_unit(guarantee_, table) for guarantee_ in guarantees):
+    counted = [counted_by_unit(guarantee, table) for guarantee in guarantees]
+    for guarantee in counted:
         guarantee.columns(table.schema.sensitive)
-        looks = {measure: _Look.at(lattice, guarantee, measure, most, time_limit) for measure in measures}
-        is_whole &= all(look.whole for look in looks.values())
-        by_row = _ByRow(table, guarantee, measures, time_limit)
-        for share in shares:
-            choices = [*_choices(lattice, guarantee, looks, share, top), *by_row.choices(share)]
-            choices.sort(key=lambda choice: _in_order(choice, measures[0]))
-            parts.append(ExploredMethods(guarantee, share, tuple(choices)))
-    heights = {name: tree.height for name, tree in zip(lattice.names, lattice.trees, strict=True)}
-    return Exploration(table.n_rows, lattice.n_nodes, heights, is_whole, tuple(parts))
+    steps = [(name, at) for name in _in_turn() for at in range(len(counted))]
+    results: dict[tuple[int, int], list[ExploredMethod]] = {}
+    deadline, is_whole = time.monotonic() + time_limit, True
+    late: list[tuple[str | None, int]] = []
+    for done, (name, at) in enumerate([(None, -1), *steps]):
+        left = deadline - time.monotonic()
+        if at >= 0 and left <= 0 and results:
+            late.append((name, at))
+            continue
+        limit = max(left, 0.001) / (len(steps) - done + 1)
+        found: list[list[ExploredMethod]] = []
+        if at >= 0 and name is None:
+            found, whole = _levels(lattice, counted[at], measures, shares, top, limit)
+            is_whole &= whole
+        elif name is not None:
+            found = _rows_of(table, counted[at], METHODS[name], measures, shares, limit)
+        for number, of_share in enumerate(found):
+            results.setdefault((at, number), []).extend(of_share)
+        untried = [missing for missing, _ in (*late, *steps[done:])]
+        yield _exploration(lattice, counted, shares, measures[0], results, untried, whole=is_whole)
+    if late:
+        untried = [missing for missing, _ in late]
+        state = _exploration(lattice, counted, shares, measures[0], results, untried, whole=is_whole)
+        yield replace(state, n_left=0)
+
+
+def _exploration(
+    lattice: Lattice,
+    guarantees: Sequence[Guarantee],
+    shares: Sequence[float],
+    measure: str,
+    results: Mapping[tuple[int, int], Sequence[ExploredMethod]],
+    untried: Sequence[str | None],
+    *,
+    whole: bool,
+) -> Exploration:
+    """Put together what is known; results lie by the numbers of their guarantee and share."""
+    parts = [
+        ExploredMethods(
+            guarantee,
+            share,
+            tuple(sorted(results.get((at, number), ()), key=lambda choice: _in_order(choice, measure))),
+        )
+        for at, guarantee in enumerate(guarantees)
+        for number, share in enumerate(shares)
+    ]
+    return Exploration(
+        lattice.table.n_rows,
+        lattice.n_nodes,
+        {name: tree.height for name, tree in zip(lattice.names, lattice.trees, strict=True)},
+        whole and None not in untried,
+        tuple(parts),
+        tuple(dict.fromkeys(name or "generalization" for name in untried)),
+        len(untried),
+    )
+
+
+def _in_turn() -> list[str | None]:
+    """Return the methods that recode row by row and publish a table, in turn; None stands for levels of whole columns.
+
+    Those that search come last, so that the others are known soon.
+    """
+    known = [method for method in methods(role="publisher", takes="table") if "table" in method.makes]
+    by_row = [method for method in known if not method.whole_columns]
+    by_row.sort(key=lambda method: ("time_limit" in method.options(), method.name != "mondrian"))
+    first, *rest = (method.name for method in by_row)
+    return [first, None, *rest]
+
+
+def _levels(
+    lattice: Lattice,
+    guarantee: Guarantee,
+    measures: Sequence[str],
+    shares: Sequence[float],
+    top: int,
+    limit: float,
+) -> tuple[list[list[ExploredMethod]], bool]:
+    """Return the best levels of whole columns for each share, and whether every node was looked at."""
+    most = max(allowed_rows(share, lattice.table.n_rows) for share in shares)
+    each = limit / len(measures)
+    looks = {measure: _Look.at(lattice, guarantee, measure, most, each) for measure in measures}
+    found = [_choices(lattice, guarantee, looks, share, top) for share in shares]
+    return found, all(look.whole for look in looks.values())
+
+
+def _rows_of(
+    table: Table,
+    guarantee: Guarantee,
+    method: Method,
+    measures: Sequence[str],
+    shares: Sequence[float],
+    limit: float,
+) -> list[list[ExploredMethod]]:
+    """Return what a method reaches for each share; one that leaves no row out runs once."""
+    options = method.options()
+    if "max_suppressed" not in options:
+        choice = _choice_of(table, method, method.make(guarantee), measures)
+        return [[] if choice is None else [choice] for _ in shares]
+    found = []
+    for share in shares:
+        limits = {"max_suppressed": share, "time_limit": limit / len(shares)}
+        chosen = {name: value for name, value in limits.items() if name in options}
+        choice = _choice_of(table, method, method.make(guarantee, **chosen), measures)
+        found.append([] if choice is None else [choice])
+    return found
+
+
+def _choice_of(
+    table: Table, method: Method, publisher: Any, measures: Sequence[str]
+) -> ExploredMethod | None:
+    """Return what a publisher makes of a table; None where it keeps no guarantee."""
+    try:
+        release = publisher.release(table)
+    except (InfeasibleError, SchemaError):
+        return None
+    if not release.verdict.ok:
+        return None
+    lost, left = loss(release), risk(release)
+    costs = {
+        "loss": lost.total,
+        "discernibility": float(lost.discernibility),
+        "average_class_size": lost.average_class_size,
+    }
+    return ExploredMethod(
+        method=method.name,
+        levels=None,
+        costs={measure: costs.get(measure, math.nan) for measure in measures},
+        ranks={},
+        suppressed=release.evidence.suppressed,
+        classes=left.n_classes,
+        highest_risk=left.prosecutor.highest,
+        mean_risk=left.prosecutor.mean,
+    )
 
 
 @dataclass(frozen=True)
@@ -161,63 +308,6 @@ class _Look:
         fits = np.flatnonzero(visited.feasible & visited.exact & (visited.suppressed <= limit))
         order = fits[np.lexsort((visited.levels[fits].sum(axis=1), visited.cost[fits]))][:top]
         return [tuple(levels) for levels in visited.levels[order].tolist()]
-
-
-class _ByRow:
-    """What methods that recode row by row reach under one guarantee; those that leave no row out run once."""
-
-    def __init__(
-        self, table: Table, guarantee: Guarantee, measures: Sequence[str], time_limit: float
-    ) -> None:
-        self.table, self.guarantee, self.measures = table, guarantee, measures
-        self.time_limit = time_limit
-        known = [method for method in methods(role="publisher", takes="table") if "table" in method.makes]
-        self._methods = [method for method in known if not method.whole_columns]
-        self._complete = {
-            method.name: self._choice(method.name, method.make(guarantee))
-            for method in self._methods
-            if "max_suppressed" not in method.options()
-        }
-
-    def choices(self, share: float) -> list[ExploredMethod]:
-        """Return what the methods make with at most a share of the rows left out."""
-        limits = {"max_suppressed": share, "time_limit": self.time_limit}
-        choices = [
-            self._complete[method.name]
-            if method.name in self._complete
-            else self._choice(
-                method.name,
-                method.make(
-                    self.guarantee, **{name: limits[name] for name in limits if name in method.options()}
-                ),
-            )
-            for method in self._methods
-        ]
-        return [choice for choice in choices if choice is not None]
-
-    def _choice(self, method: str, publisher: Any) -> ExploredMethod | None:
-        try:
-            release = publisher.release(self.table)
-        except (InfeasibleError, SchemaError):
-            return None
-        if not release.verdict.ok:
-            return None
-        lost, left = loss(release), risk(release)
-        costs = {
-            "loss": lost.total,
-            "discernibility": float(lost.discernibility),
-            "average_class_size": lost.average_class_size,
-        }
-        return ExploredMethod(
-            method=method,
-            levels=None,
-            costs={measure: costs.get(measure, math.nan) for measure in self.measures},
-            ranks={},
-            suppressed=release.evidence.suppressed,
-            classes=left.n_classes,
-            highest_risk=left.prosecutor.highest,
-            mean_risk=left.prosecutor.mean,
-        )
 
 
 def _in_order(choice: ExploredMethod, measure: str) -> tuple[bool, float, int]:

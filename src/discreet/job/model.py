@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from discreet.kinds.baskets import BasketSection
 from discreet.kinds.cells import CellsSection
 from discreet.kinds.kind import Input, Kind, job_kinds
 from discreet.kinds.sketches import SketchSection
+from discreet.kinds.tables import require_predictable
 from discreet.kinds.wording import nearest_name, quoted_list
 
 
@@ -68,6 +69,10 @@ class Job:
         The file of an Ed25519 private key that signs ``release.json``; None signs nothing.
     to
         Where the rows are written as well: a new file, ``-``, or the address of a new table; None for the folder alone.
+    include
+        What the release holds on request: ``"bounds"``, ``"healthdcat"``.
+    predict
+        The sensitive columns that the report predicts; by default the table's own label and the first others.
     baskets
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches
@@ -117,6 +122,8 @@ class Job:
     pdf: bool = False
     sign: Path | None = field(default=None, repr=False)
     to: str | None = field(default=None, repr=False)
+    include: Sequence[str] = ()
+    predict: Sequence[str] = ()
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
     cells: CellsSection | None = None
@@ -142,6 +149,8 @@ class Job:
         require(self, "seed", self.seed, NONE, IntIn(0))
         require(self, "name", self.name, InstanceOf((str, type(None)), "None or a text"))
         require(self, "to", self.to, InstanceOf((str, type(None)), "None or an address"))
+        for extra in self.include:
+            require(self, "include", extra, OneOf(("bounds", "healthdcat")))
         for name in ("source", "sign"):
             require(
                 self, name, getattr(self, name), InstanceOf((str, os.PathLike, type(None)), "None or a path")
@@ -217,9 +226,13 @@ class Job:
     def release(self, data: Any) -> Release:
         """Return the release that the method makes of data."""
         released: Release = METHODS[self.method or ""].publish(self.publisher(), data)
+        added: dict[str, Any] = {}
         if self.spreadsheet_safe and "spreadsheet_safe" not in released.recipe:
-            return replace(released, recipe={**released.recipe, "spreadsheet_safe": True})
-        return released
+            added["spreadsheet_safe"] = True
+        if self.predict:
+            require_predictable(released, self.predict)
+            added["predicted"] = list(self.predict)
+        return replace(released, recipe={**released.recipe, **added}) if added else released
 
     def _chosen(self) -> Method:
         """Return the method, or the first that can keep the guarantee; one that cannot is refused."""

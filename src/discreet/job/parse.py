@@ -35,6 +35,8 @@ _OUTPUT = (
     "pdf",
     "sign",
     "to",
+    "include",
+    "predict",
 )
 _FIELDS = ("columns", "baskets", "sketches", "cells")
 """The sections that are fields of a job; those of other kinds stand in its sections."""
@@ -194,6 +196,8 @@ def output_from(section: Mapping[str, Any], folder: Path, formats: tuple[str, ..
     require("output", "name", section.get("name"), TEXT, NONE)
     require("output", "to", section.get("to"), TEXT, NONE)
     require("output", "format", section.get("format"), OneOf((None, *formats)))
+    for name in ("include", "predict"):
+        require("output", name, section.get(name, []), InstanceOf((list, tuple), "a list of texts"))
     settings = {name: section[name] for name in _OUTPUT[1:] if name in section}
     if settings.get("sign") is not None:
         settings["sign"] = folder / settings["sign"]

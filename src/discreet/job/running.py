@@ -83,6 +83,7 @@ def _release(job: Job, begin: Progress) -> Release:
         pdf=job.pdf,
         sign=job.sign,
         to=job.to,
+        include=job.include,
     )
 
 

@@ -185,11 +185,13 @@ summary = "box"  # or "mean", for numbers and dates without a hierarchy
 _OUTPUT = """\
 [output]
 folder = "release"  # relative to this file
-# format = "csv", "tsv", "parquet", "arrow", "jsonl" or "xlsx"; by default the input's.
+# format = "csv", "tsv", "parquet", "arrow", "jsonl", "xlsx", "sav" or "dta"; by default the input's.
 # overwrite = true replaces an earlier release; report = false leaves the report out.
 # name = "Patients, 2030" is the data's name, published in the report; none is otherwise.
 # pdf = true prints the report into report.pdf as well; strict = true writes nothing where there is any caution.
 # sign = "key.pem" signs release.json with a private key, such as one of `discreet party keys`.
+# include = ["bounds", "healthdcat"] adds the ends of intervals as columns, and a description for health catalogues.
+# predict = ["readmitted"] names the sensitive columns that the report predicts.
 # spreadsheet_safe = true puts an apostrophe before texts that a spreadsheet would run as a formula.
 # seed = 7 makes the order of the rows repeatable; keep it secret."""
 

@@ -223,18 +223,21 @@ class CellsKind(Kind):
             yield Caution(
                 "minimality",
                 "Cells were rounded to the nearest multiples where that adds up. Whoever knows the method can rule out "
-                "some values of a small table that are less than the base away, and finds others more likely.",
+                "some values of a small table that are less than the base away, and finds others more likely. "
+                "A larger base leaves more to guess.",
             )
         if table.measure is not None or table.people:
             yield Caution(
                 "rule-not-shown",
                 "Which cells few contributors make up or dominate follows from rows that are not published: "
-                "whoever has the table alone can judge the suppressed cells, not that all cells of few are among them.",
+                "whoever has the table alone can judge the suppressed cells, not that all cells of few are among them. "
+                "Sign the release (sign), so that readers know who judged that.",
             )
         if "missing_values" in release.evidence.details:
             yield Caution(
                 "missing-values",
-                f"{release.evidence.details['missing_values']:,} rows have no value to be summed and are left out.",
+                f"{release.evidence.details['missing_values']:,} rows have no value to be summed and are left out. "
+                "Say so beside the table, or fill them in first.",
                 public=False,
             )
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.engine import engine_of
+from discreet.core.hierarchy.bands import band_bounds
 from discreet.core.release import Release
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.groups import SensitiveCounts
 from discreet.core.tables.labels import STAR, Any_, Exact, Interval, SetOf, parse_label, texts, value_kind
 from discreet.kinds.bins import MOST, cut, ends_of, line_of
 
-HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "other values", "another value"
+HIDDEN, MISSING, OTHER, ANOTHER = "hidden (*)", "missing", "rarer values", "another value"
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,21 +84,26 @@ def released_shares(release: Release, name: str, fewest: int) -> tuple[tuple[str
         ordered=False,
     )
     labels, shares = _unique_labels(slots.labels), slots.held(counts) / counts.sum()
-    order = sorted(range(len(labels)), key=lambda at: _by_bounds(labels[at], at))
+    bands = band_bounds(labels)
+    order = sorted(range(len(labels)), key=lambda at: _by_bounds(labels[at], at, bands))
     return tuple(labels[at] for at in order), shares[order]
 
 
-def _by_bounds(label: str, at: int) -> tuple[bool, float, float, int]:
-    """Return what bars are ordered by: intervals and numbers by their bounds, and what is neither after them."""
+def _by_bounds(label: str, at: int, bands: Mapping[str, Sequence[object]]) -> tuple[bool, float, float, int]:
+    """Return what bars are ordered by: intervals, bands and numbers by their bounds, and what is none after them."""
     meaning = parse_label(label)
-    if isinstance(meaning, Interval):
+    low: object
+    high: object
+    if label in bands:
+        low, high, _ = bands[label]
+    elif isinstance(meaning, Interval):
         low, high = meaning.low, meaning.high
     elif isinstance(meaning, Exact):
         low = high = label
     else:
         return (True, 0.0, 0.0, at)
     try:
-        ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
+        ends = (-np.inf if low is None else float(str(low)), np.inf if high is None else float(str(high)))
     except ValueError:
         return (True, 0.0, 0.0, at)
     return (False, *ends, at)

@@ -107,6 +107,10 @@ class GroupedTableKind(TableKind):
         yield from twins_of_values(release)
         yield from other_columns(release, public.singling_out)
 
+    def with_bounds(self, release: Release) -> Release:
+        """Refuse: no cell is an interval."""
+        return super(TableKind, self).with_bounds(release)
+
     def usefulness(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return nothing: no row has a sensitive value of its own."""
         del release, internal

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.adapters import ADDED_BY_GUARANTEE, KINDS, load
-from discreet.core.errors import InputError
+from discreet.core.errors import InputError, ParameterError
 from discreet.core.figures import Caution, Figures, PrivateFigures, PublicFigures
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import Constraint, InstanceOf
@@ -22,6 +22,7 @@ from discreet.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from discreet.kinds.blocks import Block
+    from discreet.kinds.codebook import DescribedColumn
     from discreet.kinds.judging import Judgment
     from discreet.kinds.wording import About
     from discreet.kinds.written import Written
@@ -192,6 +193,17 @@ class Kind(ABC):
         """Return the names of the columns of read data, and of those that the method made; None without columns."""
         del data
         return None
+
+    def codebook(self, release: Release) -> Sequence[DescribedColumn]:
+        """Return what the codebook says of the columns; nothing for data without a codebook."""
+        del release
+        return ()
+
+    def with_bounds(self, release: Release) -> Release:
+        """Return the release with the bounds of intervals as columns of its data, as it is to be written."""
+        raise ParameterError(
+            f"Only rows of a table have columns of bounds, and this is a release of {release.kind}."
+        )
 
     def why_not_for_rows(self) -> str | None:
         """Return why a recipe of this kind cannot protect new records; None where it can."""

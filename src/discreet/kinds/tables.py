@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.baskets.row_items import row_items
+from discreet.core.errors import ParameterError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.params import Constraint, InstanceOf
@@ -24,7 +25,7 @@ from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHid
 from discreet.guarantees.row_knowledge import known_row_counts
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
-from discreet.kinds.wording import number, percent
+from discreet.kinds.wording import nearest_name, number, percent
 from discreet.measure import (
     Belief,
     Loss,
@@ -43,6 +44,7 @@ from discreet.measure.tables.table_cautions import table_cautions
 
 if TYPE_CHECKING:
     from discreet.kinds.blocks import Block
+    from discreet.kinds.codebook import DescribedColumn
     from discreet.kinds.judging import Judgment
     from discreet.kinds.wording import About
     from discreet.kinds.written import Written
@@ -76,9 +78,17 @@ class PublicTableFigures(PublicFigures):
 
     @cached_property
     def predictions(self) -> tuple[Prediction, ...]:
-        """How well the first sensitive columns are predicted from the released rows."""
-        names = predictable(self.release.table)[:MOST_LABELS]
+        """How well the columns that were named, or the first sensitive ones, are predicted from the released rows."""
+        named = self.release.recipe.get("predicted")
+        names = predictable(self.release.table)[:MOST_LABELS] if named is None else named
         return tuple(prediction(self.release, name) for name in names)
+
+    @cached_property
+    def codebook(self) -> tuple[DescribedColumn, ...]:
+        """What each column is, and what its labels cover."""
+        from discreet.kinds.codebook import codebook_of
+
+        return codebook_of(self.release)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the number of rows and the risk that is left; where people are counted privately, only its bound."""
@@ -279,6 +289,17 @@ class TableKind(Kind):
         """Return the names of the columns that were read; the method made none of them."""
         return set(data.source.names), set()
 
+    def codebook(self, release: Release) -> Sequence[DescribedColumn]:
+        """Return what the codebook says of the columns."""
+        public = release.figures.public
+        return public.codebook if isinstance(public, PublicTableFigures) else ()
+
+    def with_bounds(self, release: Release) -> Release:
+        """Return the release with the bounds of intervals as columns after its own."""
+        from discreet.kinds.codebook import with_bounds
+
+        return replace(release, data=with_bounds(release.data, self.codebook(release)))
+
     def public_figures(self, release: Release) -> PublicFigures:
         """Return what the released rows show."""
         return PublicTableFigures(release)
@@ -386,20 +407,33 @@ class TableKind(Kind):
         counts, private = release.figures.public.counts, release.figures.private
         suppressed = f"{counts.suppressed:,} left out" if counts.suppressed else "none left out"
         person = release.original.schema.person
-        counted = "rows" if person is None else f"different {person}"
-        sizes = f"{private.risk.smallest_class:,} to {private.risk.largest_class:,} {counted}"
+        counted = "rows" if person is None else f"people (by {person})"
+        sizes = f"{private.risk.smallest_class:,} to {private.risk.largest_class:,} {counted} in each"
         before, after = (
             percent(measured.prosecutor.highest) for measured in (private.risk_before, private.risk)
         )
-        by_people = "by the released data and whose rows they are, which is not published"
+        by_people = (
+            "by the released rows and by whose rows they are, which is private: others cannot recompute it"
+        )
         return [
             ("", by_people if is_counted_privately(release) else self.basis),
-            ("rows", f"{counts.n_in:,}, {suppressed}"),
-            ("classes", f"{private.risk.n_classes:,}, of {sizes}"),
+            ("rows", f"{counts.n_out:,} released, {suppressed}"),
+            ("classes", f"{private.risk.n_classes:,}, with {sizes}"),
             *_search_lines(private),
             ("loss", f"{percent(private.loss.total)} of the quasi-identifiers' detail"),
             ("risk", f"highest re-identification risk: {before} → {after}"),
         ]
+
+
+def require_predictable(release: Release, names: Sequence[str]) -> None:
+    """Refuse columns that the report of a release cannot predict."""
+    known = predictable(release.table) if release.kind == "table" else []
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"'{name}' cannot be predicted: a prediction is of a sensitive column of numbers or few values"
+                f"{nearest_name(name, known)}"
+            )
 
 
 def _search_lines(private: PrivateTableFigures) -> Iterator[Line]:

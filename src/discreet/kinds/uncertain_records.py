@@ -196,12 +196,14 @@ def _shown_by_spreads(release: Release, sharing: np.ndarray[Any, Any]) -> Iterat
         yield Caution(
             "own-spreads",
             f"{alone:,} of {int(sharing.sum()):,} records have a spread that no other has. Whoever has the original "
-            "records can compute the spread of each, and finds these at once. Only attackers who do not are covered.",
+            "records can compute the spread of each, and finds these at once. Only attackers who do not are "
+            "covered: share spreads where others have the originals.",
         )
     if sharing.size > 1:
         yield Caution(
             "isolated-records",
-            "A wide spread shows that a record has few others near it, and a narrow one that it has many.",
+            "A wide spread shows that a record has few others near it, and a narrow one that it has many. Leave "
+            "isolated records out where that must not be seen.",
         )
 
 

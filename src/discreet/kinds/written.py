@@ -80,7 +80,22 @@ class Written:
         reading: dict[str, Any] = {"nulls": ("",)}
         if format_named(path.suffix[1:]).text and labels:
             reading["text"] = labels
-        return read(path, **reading)
+        frame = read(path, **reading)
+        return self._without_bounds(frame) if name == DATA and self.record.get("bounds") else frame
+
+    def _without_bounds(self, frame: Any) -> Any:
+        """Return the rows without the columns of bounds, which must be those of their labels."""
+        from discreet.kinds.codebook import agrees_with_bounds
+
+        bounds, engine = self.record["bounds"], engine_of(frame)
+        names = engine.schema(frame).names
+        pairs = bounds.items() if isinstance(bounds, Mapping) else [(None, ())]
+        added = [new for _, pair in pairs for new in pair]
+        if not all(name in names for name, _ in pairs) or not set(added) <= set(names):
+            raise InputError(f"{self.folder / RECORD} names columns of bounds that the data does not have.")
+        if not agrees_with_bounds(frame, bounds):
+            raise InputError("The columns of bounds are not those of the labels beside them.")
+        return engine.select(frame, [name for name in names if name not in added])
 
     @property
     def is_text(self) -> bool:
@@ -179,7 +194,7 @@ _TABS = TextLayout("\t")
 
 def write_table(release: Release, frame: Any, path: Path, format: str) -> Path:  # noqa: A002
     """Write a frame of a release, text laid out as the file that the data comes from."""
-    return write_frame(frame, path, format, layout=_layout(release, format))
+    return write_frame(frame, path, format, layout=text_layout(release, format))
 
 
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
@@ -190,13 +205,13 @@ def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A00
 
 def judged_columns(rows: Any, release: Release, format: str) -> Table:  # noqa: A002
     """Return the judged columns of rows that were read back, in the types the release has."""
-    decimal = _layout(release, format).decimal if format == "csv" else "."
+    decimal = text_layout(release, format).decimal if format == "csv" else "."
     schema = Schema({name: release.schema[name] for name in release.table.judged})
     types = {name: release.table.encoded[name].type for name in release.table.judged}
     return Table(engine_of(rows).typed(rows, types, decimal=decimal), schema)
 
 
-def _layout(release: Release, format: str) -> TextLayout:  # noqa: A002
+def text_layout(release: Release, format: str) -> TextLayout:  # noqa: A002
     """Return how text is laid out: CSV as the file that it comes from, if there is one."""
     if format == "tsv":
         return _TABS
@@ -206,7 +221,7 @@ def _layout(release: Release, format: str) -> TextLayout:  # noqa: A002
 
 def read_written(release: Release, path: Path, format: str, names: Sequence[str]) -> Any:  # noqa: A002
     """Read a written file, text as it stands."""
-    layout = _layout(release, format)
+    layout = text_layout(release, format)
     form = format_named(format)
     reading: dict[str, Any] = {"nulls": ("",)}
     if form.text:

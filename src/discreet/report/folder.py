@@ -7,7 +7,7 @@ and of the number of records left out. ``<folder>.private`` compares with the or
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,16 +30,27 @@ from discreet.engines.folders import (
     digests,
     is_readable,
 )
+from discreet.engines.writing import json_text
+from discreet.kinds.codebook import bounds_columns, codebook_csv, owners_codebook
 from discreet.kinds.kind import Kind, kind_of
+from discreet.kinds.metadata import Described, croissant, data_package, health_dcat
 from discreet.kinds.wording import About, plain_json, today
+from discreet.kinds.written import text_layout
+from discreet.publish.recipes.earlier_rows import EarlierRows
 from discreet.report.pdf import browser, print_page
 from discreet.report.signature import signing_key, write_signature
 
-REPORT, PDF = "report.html", "report.pdf"
+REPORT, PDF, CODEBOOK = "report.html", "report.pdf", "codebook.csv"
 PRIVATE_RECORD, PRIVATE_REPORT = "recipe.private.json", "report-internal.html"
+PRIVATE_CODEBOOK, PRIVATE_ROWS = "codebook-internal.csv", "rows.private.bin"
+INCLUDED = ("bounds", "healthdcat")
+"""What a release holds on request: the ends of intervals as columns, and a description in HealthDCAT-AP."""
 RELEASE = FolderKind("release", RECORD, lists_files=True, beside=(SIGNATURE,))
 PRIVATE = FolderKind(
-    "private part of a release", PRIVATE_RECORD, private=True, beside=(PRIVATE_REPORT, DIGESTS)
+    "private part of a release",
+    PRIVATE_RECORD,
+    private=True,
+    beside=(PRIVATE_REPORT, PRIVATE_CODEBOOK, PRIVATE_ROWS, DIGESTS),
 )
 FORMAT = 1
 
@@ -56,6 +67,7 @@ def write_release(
     pdf: bool = False,
     sign: str | Path | None = None,
     to: str | None = None,
+    include: Sequence[str] = (),
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
@@ -65,6 +77,8 @@ def write_release(
     """
     kind = kind_of(release)
     require("write", "format", format, OneOf((None, *kind.formats)))
+    for extra in include:
+        require("write", "include", extra, OneOf(INCLUDED))
     if pdf:
         browser()
     key = None if sign is None else signing_key(sign)
@@ -78,7 +92,8 @@ def write_release(
         atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners),
     ):
         _write_private(release, owners, about, report=report)
-        _write_public(release, kind, public, format or kind.formats[0], about, report=report, pdf=pdf)
+        chosen = format or kind.formats[0]
+        _write_public(release, kind, public, chosen, about, report=report, pdf=pdf, include=include)
         if key is not None:
             write_signature(public / RECORD, key)
         write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
@@ -131,12 +146,19 @@ def _write_public(
     *,
     report: bool,
     pdf: bool,
+    include: Sequence[str],
 ) -> None:
     """Write what is handed on, and judge the data as it lies on disk."""
     record = public_record(release) | about.to_dict()
-    written = kind.write(release, folder, format)
+    if "bounds" in include:
+        written = kind.write(kind.with_bounds(release), folder, format)
+        record["bounds"] = {name: list(pair) for name, pair in bounds_columns(kind.codebook(release)).items()}
+    else:
+        written = kind.write(release, folder, format)
     write_text(folder / RECORD, record_text(record))
     _judge_again(release, lambda: kind.read_back(release, folder, format), f"{format} files")
+    if kind.codebook(release):
+        written += _write_metadata(release, kind, folder, format, about, include, written)
     if report:
         from discreet.report.page import render_report
 
@@ -145,6 +167,36 @@ def _write_public(
             written.append(print_page(folder / REPORT, folder / PDF))
     files = {path.name: described_file(path) for path in written}
     write_text(folder / RECORD, record_text(record | {"files": files}))
+
+
+def _write_metadata(
+    release: Release,
+    kind: Kind,
+    folder: Path,
+    format: str,  # noqa: A002
+    about: About,
+    include: Sequence[str],
+    data: Sequence[Path],
+) -> list[Path]:
+    """Write the codebook, and what catalogues want to know, all of it from the public figures."""
+    layout = text_layout(release, format)
+    described = Described(
+        release,
+        kind.verdict_for_others(release.verdict),
+        about,
+        kind.codebook(release),
+        {path.name: described_file(path) for path in data},
+        layout.delimiter,
+        layout.decimal if format == "csv" else ".",
+    )
+    written = [
+        write_text(folder / CODEBOOK, codebook_csv(described.columns)),
+        write_text(folder / "datapackage.json", json_text(data_package(described, "bounds" in include))),
+        write_text(folder / "croissant.json", json_text(croissant(described))),
+    ]
+    if "healthdcat" in include:
+        written.append(write_text(folder / "healthdcat.jsonld", json_text(health_dcat(described))))
+    return written
 
 
 def _write_private(release: Release, folder: Path, about: About, *, report: bool) -> None:
@@ -163,12 +215,18 @@ def _write_private(release: Release, folder: Path, about: About, *, report: bool
         "measures": {} if figures.comparison is None else figures.comparison.to_dict(),
     }
     written = [write_text(folder / PRIVATE_RECORD, record_text(record))]
+    if kind_of(release).codebook(release):
+        written.append(write_text(folder / PRIVATE_CODEBOOK, owners_codebook(release)))
     if report:
         from discreet.report.page import render_report
 
         written.append(
             write_text(folder / PRIVATE_REPORT, render_report(release, internal=True, about=about))
         )
+    if release.kind == "table" and release.original is not None:
+        rows = folder / PRIVATE_ROWS
+        rows.write_bytes(EarlierRows.of(release.original).to_bytes())
+        written.append(rows)
     for path in written:
         path.chmod(0o600)
 

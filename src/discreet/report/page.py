@@ -90,10 +90,7 @@ _INTERNAL = (
     "be subtracted from each other."
 )
 _INTERNAL_STAYS = "No. It compares with the original and stays with its owner."
-_PUBLIC = (
-    "this page, release.json and the data in the same folder. The folder that ends in .private stays with the "
-    "owner."
-)
+_PUBLIC = "all files in the folder of this page. The folder that ends in .private stays with the owner."
 _FOOTERS = {
     True: "This report compares with the original data. Store it with the original.",
     False: "Everything in this report follows from the released data, the parameters and the number of suppressed "

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.kinds.blocks import Block, Bullets, Messages, Paragraph, Section, TableBlock, Tiles
+from discreet.kinds.blocks import (
+    Block,
+    Bullets,
+    Messages,
+    Paragraph,
+    Section,
+    TableBlock,
+    Tiles,
+    VerdictBlock,
+)
+from discreet.kinds.sections.risk import guarantee
 from discreet.kinds.wording import counted
 from discreet.parties.network.running import Outcome
 from discreet.parties.transcript import FrameShape, MeterStep
@@ -18,7 +28,8 @@ _MAX_LISTED = 12
 def party_page(outcome: Outcome) -> str:
     """Return the report of a party's run as one HTML page; it holds no input and no output."""
     blocks = [
-        _guarantee(outcome),
+        _verdict(outcome),
+        _session(outcome),
         _summary(outcome),
         _revealed(outcome),
         _messages(outcome),
@@ -71,16 +82,26 @@ def _arrows(frames: Iterable[FrameShape], names: Sequence[str], *, in_order: boo
     return Messages(tuple(x.items()), arrows, width, height)
 
 
-def _guarantee(outcome: Outcome) -> Section:
+def _verdict(outcome: Outcome) -> VerdictBlock:
+    """Return the verdict as every page shows it: what the run guarantees rests on an assumption about the parties."""
+    session = outcome.session
+    return guarantee(
+        None,
+        session.protocol.verdict(session.names),
+        checked=f"{counted(len(session.names), 'party', 'parties')} took part, or were to.",
+        described=f"Nobody learns more than the result and what is listed below, {session.protocol.assumption}.",
+    )
+
+
+def _session(outcome: Outcome) -> Section:
     session = outcome.session
     others = ", ".join(name for name in session.names if name != outcome.name)
     rows = [(key, parameter_text(value)) for key, value in session.protocol.parameters().items()]
     return Section(
-        "guarantee",
-        "Guarantee",
+        "session",
+        "The session",
         f"{outcome.name} ran {session.protocol.name} with {others}.",
         [
-            Paragraph(str(session.protocol.verdict(session.names))),
             *([Bullets(outcome.cautions)] if outcome.cautions else []),
             TableBlock(("Parameter", "Value"), rows, "Public parameters of the session"),
         ],
@@ -127,7 +148,7 @@ def _cost(outcome: Outcome) -> Section:
         )
         for step in _by_name(outcome.meter.steps)
     ]
-    head = ("MeterStep", "Rounds", "Bytes sent", "Bytes received", "Elapsed, s", "CPU, s")
+    head = ("Step", "Rounds", "Bytes sent", "Bytes received", "Elapsed, s", "CPU, s")
     text = "Each step of the protocol, all its rounds together."
     return Section("cost", "Cost", text, [TableBlock(head, rows, "Cost", numbers=True)])
 

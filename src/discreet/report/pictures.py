@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,20 @@ from discreet.core.arrays import FloatArray
 from discreet.core.errors import OutputError
 from discreet.engines.atomic import atomic_file
 from discreet.measure.baskets.basic_privacy import reconstruction
-from discreet.report.theme import BLUE, INK, OCHRE, SHADES, SOFT, STONE, TEAL, WASH, altair_chart, picture
+from discreet.report.theme import (
+    BLUE,
+    INK,
+    OCHRE,
+    SHADES,
+    SOFT,
+    STONE,
+    TEAL,
+    WASH,
+    altair_chart,
+    in_page_colors,
+    page_config,
+    picture,
+)
 
 KINDS = (".svg", ".png", ".html", ".json")
 
@@ -52,11 +65,12 @@ def encoded(spec: dict[str, Any], kind: str) -> bytes:
 
 
 def untitled(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a chart for a page: without its title, which the page shows itself, and the address of its schema."""
-    return {key: value for key, value in spec.items() if key not in ("title", "$schema")}
+    """Return a chart for a page: without its title, which the page shows itself, as wide as the page, in its colors."""
+    bare = {key: value for key, value in spec.items() if key not in ("title", "$schema", "config")}
+    return {**in_page_colors(bare), **({"width": "container"} if "width" in bare else {}), **page_config()}
 
 
-_FOUND, _TRUTH, _NOISY = "reconstructed", "true", "noisy"
+_FOUND, _TRUTH, _NOISY, _BAND = "reconstructed", "true", "noisy", "its band"
 _MOST_BINS = 200
 
 
@@ -75,9 +89,11 @@ def chart(
     if noisy is not None:
         thin = noisy.coarser(max(1, -(-noisy.counts.size // _MOST_BINS)))
         lines += _steps(_NOISY, thin.edges, thin.counts / max(thin.n, 1))
+    has_band = density.lower is not None and density.upper is not None
     kinds = [kind for kind in (_FOUND, _TRUTH, _NOISY) if any(row["what"] == kind for row in lines)]
-    colors = {_FOUND: TEAL, _TRUTH: INK, _NOISY: OCHRE}
-    across = alt.X("at:Q", title="value", scale=alt.Scale(nice=False, zero=False))
+    kinds += [_BAND] if has_band else []
+    colors = {_FOUND: TEAL, _TRUTH: INK, _NOISY: OCHRE, _BAND: BLUE}
+    across = alt.X("at:Q", title="value of the column", scale=alt.Scale(nice=False, zero=False))
     drawn = (
         altair_chart(lines)
         .mark_line(interpolate="step-after", strokeWidth=1.8)
@@ -99,7 +115,7 @@ def chart(
     )
     layers = [drawn]
     if density.lower is not None and density.upper is not None:
-        layers.insert(0, _band(density, density.lower, density.upper))
+        layers.insert(0, _band(density, density.lower, density.upper, kinds, colors))
     return picture(
         alt.layer(*layers),
         title="Reconstructed distribution",
@@ -110,18 +126,27 @@ def chart(
     )
 
 
-def _band(density: Density, lower: FloatArray, upper: FloatArray) -> Any:
+def _band(
+    density: Density, lower: FloatArray, upper: FloatArray, kinds: Sequence[str], colors: Mapping[str, str]
+) -> Any:
     import altair as alt
 
     low, high, ends = lower / density.widths, upper / density.widths, density.edges
     rows = [
-        {"at": _short(at), "low": _short(low[position]), "high": _short(high[position])}
+        {"what": _BAND, "at": _short(at), "low": _short(low[position]), "high": _short(high[position])}
         for at, position in zip(ends, [*range(low.size), low.size - 1], strict=True)
     ]
     return (
         altair_chart(rows)
-        .mark_area(interpolate="step-after", opacity=0.18, color=BLUE, stroke=STONE, strokeWidth=0.3)
-        .encode(x=alt.X("at:Q"), y=alt.Y("low:Q"), y2="high:Q")
+        .mark_area(interpolate="step-after", opacity=0.18, stroke=STONE, strokeWidth=0.3)
+        .encode(
+            x=alt.X("at:Q"),
+            y=alt.Y("low:Q"),
+            y2="high:Q",
+            color=alt.Color(
+                "what:N", scale=alt.Scale(domain=list(kinds), range=[colors[kind] for kind in kinds])
+            ),
+        )
     )
 
 

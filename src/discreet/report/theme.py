@@ -89,6 +89,27 @@ def page_chart(
     return {**data, **spec, **size, "config": {"background": "transparent", **_config(PAGE, _PAGE_FONT)}}
 
 
+def page_config() -> dict[str, Any]:
+    """Return the configuration of a chart in a page."""
+    return {"config": {"background": "transparent", **_config(PAGE, _PAGE_FONT)}}
+
+
+_IN_PAGE = {color: PAGE[name] for name, color in LIGHT.items() if name not in ("paper", "panel", "shadow")}
+
+
+def in_page_colors(spec: Any) -> Any:
+    """Return plain data of a chart with the colors of a page, which are dark at night, in place of those on white.
+
+    >>> in_page_colors({"mark": {"color": "#1e2328"}})
+    {'mark': {'color': 'var(--ink, #1e2328)'}}
+    """
+    if isinstance(spec, Mapping):
+        return {key: in_page_colors(value) for key, value in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [in_page_colors(value) for value in spec]
+    return _IN_PAGE.get(spec, spec) if isinstance(spec, str) else spec
+
+
 def picture(
     chart: Any,
     *,

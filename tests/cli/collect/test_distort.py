@@ -108,7 +108,7 @@ def test_mistakes_are_one_line_and_leave_nothing(
 def test_a_file_that_is_there_stays(invoke, shop: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.dat"
     out.write_text("mine")
-    assert invoke("distort", shop, "--p", 0.5, "--q", 0.9, "--out", out).exit_code == 2
+    assert invoke("distort", shop, "--p", 0.5, "--q", 0.9, "--out", out).exit_code == 7
     assert out.read_text() == "mine"
     assert invoke("distort", shop, "--p", 0.5, "--q", 0.9, "--out", out, "--overwrite").exit_code == 0
     assert out.read_text() != "mine"

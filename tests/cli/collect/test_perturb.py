@@ -144,7 +144,7 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(invoke, people: Pa
     out = tmp_path / "noisy.csv"
     out.write_text("mine\n")
     refused = invoke("perturb", people, *HIDE, *RANGES, "--out", out)
-    assert refused.exit_code == 2
+    assert refused.exit_code == 7
     assert "--overwrite" in refused.output
     assert out.read_text() == "mine\n"
     assert invoke("perturb", people, *HIDE, *RANGES, "--out", out, "--overwrite").exit_code == 0

@@ -48,6 +48,7 @@ def test_json_answers(vault: Path, invoke) -> None:
     shown = invoke("audit", "ask", vault, "SELECT count(*), sum(salary) FROM data", "--json")
     assert json.loads(shown.output) == {
         "command": "audit ask",
+        "verified": None,
         "denied": False,
         "columns": ["count(*)", "sum(salary)"],
         "rows": [[30, 46095]],

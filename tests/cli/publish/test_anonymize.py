@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.planted import ROLES
+from tests.written import METADATA
 
 KEY = "a key of more than sixteen bytes"
 
@@ -26,7 +27,9 @@ def test_a_release_is_written_and_summed_up(invoke, patients: Path, tmp_path: Pa
     out = tmp_path / "release"
     result = invoke("anonymize", patients, *ROLES, "-k", 5, "--out", out)
     assert result.exit_code == 0, result.output
-    assert sorted(path.name for path in out.iterdir()) == ["data.csv", "release.json", "report.html"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        ("data.csv", "release.json", "report.html", *METADATA)
+    )
     rows = written(out)
     assert len(rows) == 40
     assert list(rows[0]) == ["age", "zip", "disease"]
@@ -107,7 +110,7 @@ def test_a_hierarchy_from_a_file(invoke, patients: Path, tmp_path: Path) -> None
 def test_suppression_is_named_when_it_would_help(invoke, patients: Path, tmp_path: Path) -> None:
     base = ["anonymize", patients, *ROLES, "-k", "3", "--method", "generalization", "--level", "zip=1"]
     refused = invoke(*base, "--out", tmp_path / "a")
-    assert refused.exit_code == 2
+    assert refused.exit_code == 6
     hint = next(line for line in refused.stderr.splitlines() if line.startswith("try: --max-suppressed"))
     mended = invoke(*base, "--out", tmp_path / "a", *hint.removeprefix("try: ").split())
     assert mended.exit_code == 0, mended.output
@@ -215,7 +218,7 @@ def test_an_earlier_release_is_replaced_only_when_told(invoke, patients: Path, t
     assert invoke(*base).exit_code == 0
     before = (out / "data.csv").read_bytes()
     refused = invoke(*base)
-    assert refused.exit_code == 2
+    assert refused.exit_code == 7
     assert "try: --overwrite" in refused.stderr
     assert (out / "data.csv").read_bytes() == before
     assert invoke(*base, "--overwrite").exit_code == 0

@@ -55,3 +55,37 @@ def test_a_session_file_that_is_nested_too_deeply_is_refused(invoke: Any, tmp_pa
     path = tmp_path / "session.toml"
     path.write_text("timeout = " + "[" * 100_000 + "]" * 100_000)
     assert invoke("party", "doctor", path).exit_code == 2
+
+
+def test_rows_that_were_released_before_are_named_with_how_that_is_known(
+    invoke, patients: Path, tmp_path: Path
+) -> None:
+    """First use (12): a recipe was applied to rows of the very same table without a word."""
+    out = tmp_path / "release"
+    roles = (
+        "--quasi",
+        "age",
+        "--sensitive",
+        "disease",
+        "--rest",
+        "drop",
+        "--hierarchy",
+        "age=intervals:5,10,20",
+    )
+    assert invoke("anonymize", patients, *roles, "--person", "name", "-k", 3, "--out", out).exit_code == 0
+    lines = patients.read_text().splitlines()
+    new = tmp_path / "new.csv"
+    others = [f"New {line}" for line in lines[1:21]]
+    new.write_text("\n".join([lines[0], *lines[1:21], *others]) + "\n")
+    result = invoke("apply", out, new, "--out", tmp_path / "next", "--no-report")
+    assert result.exit_code == 0, result.output
+    assert "20 of 40 new rows are of people in the earlier release, by column 'name'" in result.stdout
+    assert "private folder holds keyed digests" in result.stdout
+    public = b"".join(path.read_bytes() for path in (tmp_path / "next").iterdir())
+    assert b"earlier release" not in public
+    new.write_text("\n".join([lines[0], *others]) + "\n")
+    result = invoke("apply", out, new, "--out", tmp_path / "others", "--no-report")
+    assert "earlier release" not in result.stdout
+    rows = tmp_path / "release.private" / "rows.private.bin"
+    assert rows.stat().st_mode & 0o777 == 0o600
+    assert all(name.encode() not in rows.read_bytes() for name in ("Person", "disease", "flu"))

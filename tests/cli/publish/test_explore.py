@@ -201,3 +201,21 @@ def test_methods_that_come_to_the_same_rows_are_one_row(invoke, tmp_path: Path) 
     assert len({line.split("  ", 3)[-1] for line in lines}) == len(lines)
     command = told.stdout.splitlines()[-1]
     assert " = " not in command
+
+
+def test_who_stops_sees_what_there_is(invoke, patients: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First use (7): Ctrl-C printed no partial table."""
+
+    def interrupted(*arguments: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exploring, "_levels", interrupted)
+    command = ("explore", patients, "--quasi", "age,zip", "-k", "2", "--max-suppressed", "0")
+    result = invoke(*command)
+    assert result.exit_code == 130
+    assert "mondrian" in result.stdout
+    assert "Stopped before these methods were tried: generalization" in result.stdout
+    plain = json.loads(invoke(*command, "--json").stdout)
+    assert plain["interrupted"] is True
+    assert plain["verified"] is None
+    assert "generalization" in plain["untried"]

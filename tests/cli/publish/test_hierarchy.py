@@ -56,7 +56,7 @@ def test_a_way_can_be_named(invoke, data: Path, tmp_path: Path) -> None:
     assert out.read_text().splitlines()[0] == "20;[20, 29];*"
     band = tmp_path / "band.csv"
     assert invoke("hierarchy", "init", data, "--column", "band", "--out", band).exit_code == 0
-    assert band.read_text().splitlines()[0] == "[0-10);[0, 20);*"
+    assert band.read_text().splitlines()[0] == "[0-10);[0-20);*"
 
 
 def test_gaps_are_counted_not_named(invoke, data: Path, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_apply_refuses_rows_that_would_break_the_promise(invoke, patients: Path,
     few = tmp_path / "few.csv"
     few.write_text("".join(line + "\n" for line in patients.read_text().splitlines()[:4]))
     result = invoke("apply", out / "release.json", few, "--out", tmp_path / "again")
-    assert result.exit_code == 2
+    assert result.exit_code == 6
     assert not (tmp_path / "again").exists()
     assert SECRET not in result.output
 
@@ -176,7 +176,7 @@ def test_demo_prints_the_verdict_and_replaces_only_itself(invoke, tmp_path: Path
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.txt").write_text("mine")
-    assert invoke("demo", "--out", "other").exit_code == 2
+    assert invoke("demo", "--out", "other").exit_code == 7
     assert (other / "mine.txt").read_text() == "mine"
 
 
@@ -259,7 +259,7 @@ def test_run_is_strict_where_asked(invoke, tmp_path: Path) -> None:
         '[[guarantee]]\nkind = "k-anonymity"\nk = 5\n'
     )
     refused = invoke("run", job, "--strict", "--out", tmp_path / "out")
-    assert refused.exit_code == 2
+    assert refused.exit_code == 5
     assert "There are cautions, so nothing was written." in refused.output
     assert not (tmp_path / "out").exists()
     assert invoke("run", job, "--out", tmp_path / "out").exit_code == 0

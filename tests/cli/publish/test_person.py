@@ -28,7 +28,7 @@ def test_the_command_line_counts_people(invoke: Any, tmp_path: Path) -> None:
     result = invoke("anonymize", data, *roles, "-k", 6, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "KAnonymity(k=6) per 'who': units in a class" in result.output
-    assert "whose rows they are, which is not published" in result.output
+    assert "by whose rows they are, which is private" in result.output
     judged = invoke("check", data, *roles, "-k", 25, "--all", "--json")
     assert judged.exit_code == 1
     classes: dict[tuple[int, str], set[int]] = {}

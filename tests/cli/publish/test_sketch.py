@@ -86,7 +86,7 @@ def test_baskets_and_neighbors(invoke, shop: Path, key: Path, tmp_path: Path) ->
         baskets.take(np.flatnonzero(baskets.lengths))
     )
     assert unordered(read_sketches(out)) == unordered(wanted.data)
-    assert invoke(*given).exit_code == 2
+    assert invoke(*given).exit_code == 7
     again = invoke(*given, "--overwrite", "--partition", 50)
     assert "2 partitions, a stand-in" in again.output
 
@@ -143,7 +143,7 @@ def test_mistakes_are_one_line_and_leave_nothing(
     invoke, docs: Path, key: Path, tmp_path: Path, args: tuple[object, ...], words: str
 ) -> None:
     result = invoke("sketch", docs, *args, "--key-file", key, "--out", tmp_path / "out")
-    assert result.exit_code == 2
+    assert result.exit_code in (2, 6)
     assert words in result.output
     assert SECRET not in result.output
     assert not (tmp_path / "out").exists()

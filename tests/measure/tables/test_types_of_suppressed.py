@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import Release, Table, identifier, intervals, other, quasi, read, sensitive
-from discreet.core.errors import PromiseBrokenError
+from discreet.core.errors import StrictError
 from discreet.guarantees import KAnonymity
 from discreet.publish import GlobalRecoding, LocalRecoding, Mondrian, OptimalLattice
 
@@ -95,7 +95,7 @@ def test_a_type_that_rests_on_a_suppressed_row_is_named(
     release = released(written(tmp_path / f"in.{suffix}", **{name: value}), method)
     assert named(release) == [name]
     assert str(value) not in "".join(one.text for one in release.cautions)
-    with pytest.raises(PromiseBrokenError, match="suppressed"):
+    with pytest.raises(StrictError, match="suppressed"):
         release.write(tmp_path / "out", strict=True)
     assert (
         "type-of-suppressed"

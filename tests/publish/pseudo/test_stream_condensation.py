@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 from tests.oracles import streams as oracle
+from tests.written import METADATA
 
 from discreet import publish
 from discreet.core.errors import DiscreetError, InfeasibleError, InputError, OutputError, ParameterError
@@ -530,7 +531,7 @@ def test_a_release_is_judged_by_construction_and_written_without_its_records(tmp
     assert release.verdict.basis is Basis.CONSTRUCTION
     assert release.guarantee.k == 6  # type: ignore[attr-defined]
     folder = release.write(tmp_path / "out")
-    assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "release.json", "report.html"]
+    assert {path.name for path in folder.iterdir()} == {"data.csv", "release.json", "report.html", *METADATA}
     assert len((folder / "data.csv").read_text().splitlines()) == 251
     told = json.loads((folder / "release.json").read_text())
     assert (told["seeded"], "seed" in told) == (True, False)

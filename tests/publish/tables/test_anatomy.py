@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.publishing import SEED, assert_seed_is_secret
 from tests.strategies import tables as strategies
+from tests.written import METADATA
 
 from discreet import Table, identifier, other, quasi, sensitive
 from discreet.core.baskets.baskets import Baskets
@@ -147,7 +148,7 @@ def test_the_files_say_that_there_was_a_seed_and_not_which(tmp_path: Path) -> No
 def test_two_files_are_written_and_judged(tmp_path: Path, format: str) -> None:  # noqa: A002
     release = Anatomy(3, random_state=1).release(Table(patients(), columns()))
     folder = release.write(tmp_path / "out", format=format)  # type: ignore[arg-type]
-    names = {f"data.{format}", f"sensitive.{format}", "release.json", "report.html"}
+    names = {f"data.{format}", f"sensitive.{format}", "release.json", "report.html", *METADATA}
     assert {path.name for path in folder.iterdir()} == names
     record = json.loads((folder / "release.json").read_text())
     assert set(record["files"]) == names - {"release.json"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +58,11 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     RECIPE is the folder of that release, or its release.json.
     """
     from discreet.cli._output import print_outcome
-    from discreet.cli._progress import beside_rows, stages
+    from discreet.cli._progress import beside_rows, dry_run, stages
     from discreet.engines.folders import RECORD
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.kinds.hierarchies import key_from
+    from discreet.kinds.tables import require_predictable
     from discreet.publish.recipes.recipe import Recipe
 
     recipe = recipe / RECORD if recipe.is_dir() else recipe
@@ -87,6 +89,9 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
             spreadsheet_safe=values["spreadsheet_safe"],
             random_state=values["seed"],
         )
+        if predict := parse.names_in([values["predict"]] if values["predict"] else []):
+            require_predictable(release, predict)
+            release = replace(release, recipe={**release.recipe, "predicted": predict})
         writing = {
             "format": _format(data, values),
             "report": values["report"],
@@ -95,9 +100,13 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
         writing |= {name: values[name] for name in ("strict", "name", "pdf", "sign", "to")} | {
             "source": data.name
         }
-        finish(release, progress, out, **writing)
+        writing["include"] = parse.names_in([values["include"]] if values["include"] else [])
+        finish(release, progress, None if dry_run() else out, **writing)
+    rehearsed = {"dry_run": True} if dry_run() else None
+    if rehearsed:
+        release.refuse_unless_published(strict=values["strict"])
     with beside_rows(values["to"]):
-        print_outcome("apply", release, out, as_json=as_json, quiet=quiet)
+        print_outcome("apply", release, out, as_json=as_json, quiet=quiet, plain=rehearsed)
 
 
 def _released(path: Path) -> Path:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from discreet.core.tables.labels import interval
+from discreet.core.tables.labels import STAR, interval
+from discreet.core.tables.labels import text as written_number
 
 _NUMBER = r"[$€£]?\s?(\d{1,3}(?:[, ]\d{3})+|\d+(?:\.\d+)?)\s?([kKmM]?)"
 _UNIT = r"\s*(?:years?|yrs?|months?|days?|hours?|miles?|km|kg|lbs?|cm|%|[$€£])?"
@@ -25,6 +27,8 @@ _ABOVE = re.compile(
     rf"|{_NUMBER}{_UNIT}\s*(?:\+|(?:or|and)\s+(?:more|over|above|older|up))",
     re.IGNORECASE,
 )
+_SPELLED = re.compile(r"([\[(]?\s*)\d+(?:\.\d+)?(\s*(?:-|–|—|,|;|\.\.)\s*|\s+to\s+)\d+(?:\.\d+)?(\s*[\])]?)")
+_SPELLED_OPEN = re.compile(r"(\D*)\d+(?:\.\d+)?(\D*)")
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
 _MOST_LEVELS = 4
 
@@ -65,6 +69,26 @@ def are_bands(texts: Sequence[str]) -> bool:
     return len(bounded) >= 2 and apart
 
 
+def band_bounds(texts: Sequence[str | None]) -> dict[str, tuple[str | None, str | None, bool]]:
+    """Return the lower and the upper end of each band of a column of bands, and whether the upper one belongs to it.
+
+    >>> band_bounds(["[0-20)", "[20-30)", "[30-40)", "*"])["[20-30)"], band_bounds(["390-459", "heart"])
+    (('20', '30', False), {})
+    """
+    bands = {text: band for text in texts if text is not None and (band := band_of(text)) is not None}
+    if len(bands) < 2 or len(bands) * 4 < 3 * sum(text not in (None, STAR) for text in texts):
+        return {}
+    closed = _inclusive(list(bands.values()))
+    return {
+        text: (
+            None if low is None else written_number(_as_number(low)),
+            None if high is None else written_number(_as_number(high)),
+            text.endswith("]") or (closed and not text.endswith(")")),
+        )
+        for text, (low, high) in bands.items()
+    }
+
+
 def rank(text: str) -> Fraction:
     """Return where a band lies among others; what is no band lies above all."""
     ends = band_of(text)
@@ -74,16 +98,21 @@ def rank(text: str) -> Fraction:
 def wider_bands(texts: Sequence[str], rest: str) -> list[list[str]]:
     """Return for each level above the bands the wider band of every text; ``rest`` for what is no band.
 
-    Bands of one width are joined at multiples of it, whichever of them occur; others by twos in their order.
+    Bands of one width are joined at multiples of it, whichever of them occur; others by twos in their order. Wider
+    bands are written as the bands are, so that a column that holds both has one notation.
+
+    >>> wider_bands(["[0-10)", "[10-20)", "[20-30)", "[30-40)"], "unknown")[0]
+    ['[0-20)', '[0-20)', '[20-40)', '[20-40)']
     """
     ends = [band_of(text) for text in texts]
     distinct = sorted({band for band in ends if band is not None}, key=_position)
     closed = _inclusive(distinct)
     step = _step(distinct, closed)
+    spelling = _Spelling.of(texts)
     levels = []
     for number in range(1, _MOST_LEVELS + 1):
         wider = _aligned(distinct, step, 2**number, closed) if step else _by_order(distinct, 2**number)
-        names = {band: _written(span, closed) for band, span in wider.items()}
+        names = {band: spelling.written(span, closed) for band, span in wider.items()}
         levels.append([rest if band is None else names[band] for band in ends])
         if len(set(names.values())) <= 2:
             break
@@ -160,9 +189,40 @@ def _before(high: Fraction | None) -> Fraction:
     return high - Fraction(1, 1000)
 
 
-def _written(span: Ends, closed: bool) -> str:
-    low, high = (None if end is None else _as_number(end) for end in span)
-    return interval(low, high, closed="left") if not closed or high is None else interval(low, high)
+@dataclass(frozen=True)
+class _Spelling:
+    """What stands around the numbers of bounded bands, of open ones below and above; None where bands differ in it."""
+
+    bounded: tuple[str, ...] | None
+    below: tuple[str, ...] | None
+    above: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> _Spelling:
+        """Find the marks that all bands of a kind share."""
+        bounded: set[tuple[str, ...] | None] = set()
+        below: set[tuple[str, ...] | None] = set()
+        above: set[tuple[str, ...] | None] = set()
+        for text in texts:
+            ends = band_of(text)
+            if ends is None:
+                continue
+            is_bounded = None not in ends
+            marks = (_SPELLED if is_bounded else _SPELLED_OPEN).fullmatch(text)
+            kind = bounded if is_bounded else below if ends[0] is None else above
+            kind.add(None if marks is None else marks.groups())
+        return cls(*(kind.pop() if len(kind) == 1 else None for kind in (bounded, below, above)))
+
+    def written(self, span: Ends, closed: bool) -> str:
+        """Write a band as those of its column are written, or as an interval."""
+        low, high = (None if end is None else _as_number(end) for end in span)
+        marks = self.below if low is None else self.above if high is None else self.bounded
+        numbers = [written_number(end) for end in (low, high) if end is not None]
+        if marks is not None and numbers:
+            spelled = "".join(mark + number for mark, number in zip(marks, [*numbers, ""], strict=True))
+            if band_of(spelled) == span:
+                return spelled
+        return interval(low, high, closed="left") if not closed or high is None else interval(low, high)
 
 
 def _as_number(value: Fraction) -> int | float:

@@ -48,7 +48,7 @@ def scale(name: str) -> Scale:
     --------
     >>> bound = scale("bands").bind(pa.array(["[10-20)", "[0-10)", "[20-30)"]), column="age")
     >>> bound.labels
-    ([None, '[0-10)', '[10-20)', '[20-30)'], [None, '[0, 20)', '[20, 30)'], ['*'])
+    ([None, '[0-10)', '[10-20)', '[20-30)'], [None, '[0-20)', '[20-30)'], ['*'])
     >>> scale("education").bind(pa.array(["Bachelors", "12th", "HS-grad"]), column="education").leaves.to_pylist()
     ['12th', 'HS-grad', 'Bachelors']
     """

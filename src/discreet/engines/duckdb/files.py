@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
 from discreet.engines.atomic import scratch_folder
 from discreet.engines.duckdb import delimited, json_lines
@@ -86,9 +87,11 @@ def _read(files: Files, options: ReadOptions) -> duckdb.DuckDBPyRelation:
         return _read_json(files, options.encoding, text)
     if kind == "sheets":
         rows = read_sheet(source, sheet=options.sheet, header=header, nulls=nulls, text=text)
-        return _in_memory(rows, source, text, inferred=True)
-    rows = read_statistics(source, encoding=options.encoding, labels=options.labels, nulls=nulls, text=text)
-    return _in_memory(rows, source, text)
+        return _in_memory(rows, source, text, Origin(inference=Inference(Conventions(), tuple(text))))
+    rows, labels = read_statistics(
+        source, encoding=options.encoding, labels=options.labels, nulls=nulls, text=text
+    )
+    return _in_memory(rows, source, text, Origin(TextLayout(labels=labels)))
 
 
 def column_types(relation: duckdb.DuckDBPyRelation) -> list[tuple[str, str]]:
@@ -212,14 +215,11 @@ def _read_arrow(files: Files) -> duckdb.DuckDBPyRelation:
     return relation
 
 
-def _in_memory(
-    rows: pa.Table, source: Path, text: Sequence[str], *, inferred: bool = False
-) -> duckdb.DuckDBPyRelation:
+def _in_memory(rows: pa.Table, source: Path, text: Sequence[str], origin: Origin) -> duckdb.DuckDBPyRelation:
     """Put rows that were read into memory into a table of their own."""
     _require_columns(text, rows.column_names, source)
     connection = connect()
-    if inferred:
-        keep_origin(connection, Origin(inference=Inference(Conventions(), tuple(text))))
+    keep_origin(connection, origin)
     connection.from_arrow(rows).create("data")
     return connection.table("data")
 

@@ -21,6 +21,7 @@ from discreet.engines.duckdb.inference import infer
 from discreet.engines.formats import refuse_alike_names
 from discreet.engines.sheets import MOST_ROWS, write_sheet
 from discreet.engines.sql.source import inner_names, quoted_name, quoted_text, select_list
+from discreet.engines.statistics import write_statistics
 
 _BATCH = 1 << 17
 _DELIMITED = ("csv", "tsv")
@@ -52,6 +53,9 @@ def write(
     refuse_alike_names(relation.columns)
     if format_ == "xlsx":
         write_sheet(_cleaned(relation, format_, ".").limit(MOST_ROWS).to_arrow_table(), path)
+    elif formats.format_named(format_).reader == "statistics":
+        rows = publishable(_cleaned(relation, format_, ".").to_arrow_table())
+        write_statistics(rows, path, format_, layout.labels)
     else:
         _copy_out(relation, path, format_, packing, layout)
 

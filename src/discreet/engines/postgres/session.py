@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.errors import DiscreetError, InputError
+from discreet.core.errors import DiscreetError, InputError, NetworkError
 from discreet.engines.addresses import Address
 from discreet.engines.formats import package
 from discreet.engines.sql.transpile import transpiled
@@ -50,7 +50,7 @@ class DatabaseSession:
         driver = package("adbc_driver_postgresql.dbapi", "postgres", "PostgreSQL")
         self.address = address
         self.errors: tuple[type[Exception], ...] = (driver.Error,)
-        with self.failures("cannot be reached"):
+        with self.failures("cannot be reached", NetworkError):
             self._connection = driver.connect(address.connection, autocommit=False)
         self._finalizer = weakref.finalize(self, _close, self._connection)
         if reads:
@@ -59,7 +59,7 @@ class DatabaseSession:
             self.execute(f"SET LOCAL {setting}")
 
     @contextlib.contextmanager
-    def failures(self, what: str) -> Iterator[None]:
+    def failures(self, what: str, kind: type[InputError] = InputError) -> Iterator[None]:
         """Turn what the driver raises into one line that holds no value and no password."""
         failure: DiscreetError | None = None
         try:
@@ -67,7 +67,7 @@ class DatabaseSession:
         except DiscreetError:
             raise
         except (*self.errors, pa.ArrowException, OSError) as error:
-            failure = InputError(f"{self.address} {what}: {_reason(error)}.")
+            failure = kind(f"{self.address} {what}: {_reason(error)}.")
         if failure is not None:
             raise failure from None
 

@@ -240,7 +240,8 @@ class BySwapping(Hiding):
             Caution(
                 "no-guarantee",
                 f"Swapping guarantees nothing: every value of {', '.join(self.job.columns)} is still in the file, so a "
-                "rare one shows that somebody has it, and it is near the rank where it was.",
+                "rare one shows that somebody has it, and it is near the rank where it was. Generalize with "
+                "a guarantee where people must be protected.",
                 public=True,
             )
         ]

@@ -147,7 +147,11 @@ _BASES = {
 
 
 def guarantee(
-    stated: Guarantee, verdict: judged.Verdict, *, checked: str | None = None, described: str | None = None
+    stated: Guarantee | None,
+    verdict: judged.Verdict,
+    *,
+    checked: str | None = None,
+    described: str | None = None,
 ) -> VerdictBlock:
     """Return the guarantee and its verdict.
 
@@ -161,7 +165,7 @@ def guarantee(
     return VerdictBlock(
         verdict.word,
         _look(verdict),
-        described or stated.describe(),
+        described or (verdict.guarantee if stated is None else stated.describe()),
         parts,
         f"{_BASES[verdict.basis]} {checked}",
     )

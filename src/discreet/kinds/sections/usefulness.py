@@ -29,7 +29,7 @@ def predictions(after: Sequence[Prediction], before: Sequence[Prediction] | None
     """Return how well the sensitive columns are predicted from the release; internally from the original as well."""
     if not after:
         return None
-    head = ["Column", "How", "From the release", "Without any column"]
+    head = ["Column", "How", "From the release", "By guessing alone"]
     cells = [
         [predicted.column, _KINDS[predicted.kind], percent(predicted.score), percent(predicted.baseline)]
         for predicted in after

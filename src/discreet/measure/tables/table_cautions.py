@@ -13,6 +13,7 @@ import pyarrow as pa
 from discreet.core.engine import engine_of
 from discreet.core.errors import SchemaError
 from discreet.core.figures import Caution
+from discreet.core.guarantee import AllOf
 from discreet.core.hierarchy.knowledge import names_units
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
@@ -57,9 +58,36 @@ def table_cautions(release: Release, unique: SinglingOut, lost: float | None) ->
     yield from _units(release)
     yield from _types(release)
     yield from _minimality(release)
+    yield from _released_before(release)
     if lost is not None and lost > HALF:
         text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
         yield Caution("half-lost", text, public=False)
+
+
+def _released_before(release: Release) -> Iterator[Caution]:
+    """Say how many of new rows were released before by the same recipe, and how that is known."""
+    overlap = release.evidence.details.get("released_before")
+    if not isinstance(overlap, Mapping):
+        return
+    known = f"{overlap['n_known']:,} of {overlap['n_compared']:,}"
+    found = (
+        f"{known} new rows are equal to rows of the earlier release that were unlike any other, in all "
+        "quasi-identifiers and sensitive columns"
+        if overlap["person"] is None
+        else f"{known} new rows are of people in the earlier release, by column '{overlap['person']}'"
+    )
+    together = (
+        "release old and new rows together (--released)"
+        if overlap["person"] is None
+        else "release old and new rows anew, as one table"
+    )
+    yield Caution(
+        "released-before",
+        f"{found}; its private folder holds keyed digests of them. Rows that stand in both releases are not judged "
+        "together, and whoever has both may learn more than either shows: "
+        f"{together}, or leave these rows out.",
+        public=False,
+    )
 
 
 def _dominated(release: Release) -> Iterator[Caution]:
@@ -78,17 +106,42 @@ def _dominated(release: Release) -> Iterator[Caution]:
         if classes.any():
             dominated_classes[name] = int(classes.sum()), int(groups.sizes[classes].sum())
     danger = f"makes up {DOMINATED:.0%} or more: whoever knows a person's class nearly knows the value. "
-    remedy = "Diversity or t-closeness limits that."
     if len(dominated_classes) <= MOST_NAMED:
         for name, (n_classes, rows) in dominated_classes.items():
             where = f"In {n_classes:,} classes ({rows:,} rows) one value of '{name}' "
-            yield Caution("dominated-class", where + danger + remedy)
+            yield Caution("dominated-class", where + danger + _remedy(release, [name]))
         return
     worst = max(dominated_classes, key=lambda name: dominated_classes[name][1])
     n_classes, rows = dominated_classes[worst]
     where = f"In each of {len(dominated_classes)} sensitive columns there are classes in which one value "
     most = f"Most in '{worst}': {n_classes:,} classes ({rows:,} rows). "
-    yield Caution("dominated-class", where + danger + most + remedy)
+    yield Caution("dominated-class", where + danger + most + _remedy(release, list(dominated_classes)))
+
+
+_IN_FORCE = {"TCloseness": "a smaller t", "AlphaKAnonymity": "a smaller alpha"} | dict.fromkeys(
+    ("DistinctDiversity", "EntropyDiversity", "RecursiveDiversity"), "a larger l"
+)
+"""What is stronger than a guarantee about sensitive values, by the name of its class."""
+
+
+def _remedy(release: Release, names: list[str]) -> str:
+    """Return what limits the share of one value in classes, beyond the guarantees that are in force."""
+    stronger: dict[str, list[str]] = {}
+    guarantee = release.guarantee
+    for part in guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,):
+        inner = getattr(part, "guarantee", part)
+        words = _IN_FORCE.get(type(inner).__name__)
+        if words is not None:
+            for name in {*inner.columns(release.schema.sensitive)} & {*names}:
+                stronger.setdefault(name, []).append(words)
+    without = [name for name in names if name not in stronger]
+    listed = " or ".join(dict.fromkeys(words for each in stronger.values() for words in each))
+    if not stronger:
+        return "Diversity or t-closeness limits that."
+    if not without:
+        return f"It is within the guarantee; {listed} limits that further."
+    have_none = f"'{without[0]}' has" if len(without) == 1 else f"{len(without)} of them have"
+    return f"{have_none} no guarantee of their own: diversity or t-closeness limits that; elsewhere {listed} does."
 
 
 def _starred(release: Release) -> Iterator[Caution]:
@@ -99,7 +152,8 @@ def _starred(release: Release) -> Iterator[Caution]:
     share = rows / groups.n_rows
     yield Caution(
         "starred-rows",
-        f"{rows:,} rows ({share:.1%}) show nothing but * in every quasi-identifier: they count as suppressed.",
+        f"{rows:,} rows ({share:.1%}) show nothing but * in every quasi-identifier: they count as suppressed. "
+        "Allow rows to be left out (max_suppressed), or take hierarchies with more levels.",
     )
 
 
@@ -122,7 +176,8 @@ def _constant(release: Release) -> Iterator[Caution]:
     if constant:
         yield Caution(
             "constant-column",
-            f"{_listed(constant)}: {CONSTANT:.0%} or more of the cells are alike, which flatters the mean loss.",
+            f"{_listed(constant)}: {CONSTANT:.0%} or more of the cells are alike, which flatters the mean loss. "
+            "Drop what says nothing.",
         )
 
 

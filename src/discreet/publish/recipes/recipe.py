@@ -10,6 +10,7 @@ than those.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,9 +27,10 @@ from discreet.core.schema import Column, Role, Schema, identifier, person
 from discreet.core.tables.table import Table
 from discreet.engines.folders import DIGESTS, RECORD, altered, is_readable, read_json
 from discreet.guarantees import Guarantee
+from discreet.publish.recipes.earlier_rows import EarlierRows
 from discreet.publish.recipes.recipe_parts import FORMAT, TOP, group_labels
 
-PRIVATE = "recipe.private.json"
+PRIVATE, ROWS = "recipe.private.json", "rows.private.bin"
 _ROLES = {"identifier", "person", "quasi", "sensitive", "other", "drop"}
 
 
@@ -89,13 +91,20 @@ class Recipe:
             raise InputError(f"The private part of the recipe ({PRIVATE}) is damaged.")
         self.data = dict(data)
         self.private = dict(private or {})
+        self.earlier: EarlierRows | None = None
+        """Digests of the rows that were released, where the private folder has them."""
 
     @classmethod
     def read(cls, path: str | Path, *, private: str | Path | None = None) -> Recipe:
         """Read a release.json, and the private part: from the path given, or from its place beside the folder."""
         path = Path(path)
         data = _read(path)
-        return cls(data, private_part(path, None if private is None else Path(private)))
+        recipe = cls(data, private_part(path, None if private is None else Path(private)))
+        place = private_place(path.resolve().parent) if private is None else Path(private)
+        rows = place.with_name(ROWS)
+        if recipe.private and is_readable(rows):
+            recipe.earlier = EarlierRows.from_bytes(rows.read_bytes())
+        return recipe
 
     @reads("The recipe")
     def schema(
@@ -211,7 +220,9 @@ class Recipe:
         )
         if released is None:
             release: Release = application.release()
-            return release
+            return (
+                release if self.earlier is None else _with_overlap(release, self.earlier, application.table)
+            )
         together: Release = application.together(released, joined_known)
         return together
 
@@ -236,6 +247,16 @@ class Recipe:
 
         table = Table(frame, schema, spreadsheet_safe=safe, types=self._types())
         return Application(self, table, guarantee, limit, misfits, random_state)
+
+
+def _with_overlap(release: Release, earlier: EarlierRows, table: Table) -> Release:
+    """Note in the evidence how many of the new rows were released before; for the owner alone."""
+    n_known, n_compared = earlier.overlap(table)
+    if not n_known:
+        return release
+    overlap = {"n_known": n_known, "n_compared": n_compared, "person": table.schema.person}
+    details = {**release.evidence.details, "released_before": overlap}
+    return replace(release, evidence=replace(release.evidence, details=details))
 
 
 def _read(path: Path) -> Any:
