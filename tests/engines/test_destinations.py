@@ -227,14 +227,14 @@ def test_places_that_cannot_be_are_refused_before_any_work(tmp_path: Path) -> No
 
 def test_a_full_disk_and_an_interruption_leave_nothing(tmp_path: Path, data: Path) -> None:
     limited = (
-        "import resource, sys, threading, signal\n"
+        "import resource, signal, sys, time\n"
         "if sys.argv[1] == 'full': resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))\n"
         "from discreet.engines import sqlite\n"
         "if sys.argv[1] == 'stop':\n"
-        "    sqlite.NewSqliteTable.commit = lambda table: signal.raise_signal(signal.SIGINT)\n"
-        "from discreet.cli._app import start\n"
+        "    sqlite.NewSqliteTable.commit = lambda table: signal.raise_signal(signal.SIGINT) or time.sleep(9)\n"
+        "from discreet.cli import main\n"
         "sys.argv[1:2] = []\n"
-        "start()\n"
+        "main()\n"
     )
     big = data.with_name("big.parquet")
     parquet.write_table(pa.concat_tables([rows().drop_columns(["huge"])] * 200), big)

@@ -476,7 +476,7 @@ def test_broken_archives(tmp_path: Path, suffix: str) -> None:
 
 def test_places_that_are_no_files(tmp_path: Path) -> None:
     assert "There is no file" in refused(tmp_path / "missing.csv")
-    assert "is a folder" in refused(tmp_path)
+    assert "names no file of data" in refused(tmp_path)
 
 
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -296,13 +296,15 @@ class Guarantee(ABC):
         worst = math.nan
         if judged.any():
             worst = float(measure[judged].min() if self.higher_is_better else measure[judged].max())
+        n_groups, n_rows = groups.counted(judged)
+        failing_groups, failing_rows = groups.counted(failing)
         return self._found(
             ok=not failing.any(),
             worst=worst,
-            n_groups=int(judged.sum()),
-            n_rows=int(groups.sizes[judged].sum()),
-            failing_groups=int(failing.sum()),
-            failing_rows=int(groups.sizes[failing].sum()),
+            n_groups=n_groups,
+            n_rows=n_rows,
+            failing_groups=failing_groups,
+            failing_rows=failing_rows,
         )
 
     def _found(

@@ -13,6 +13,7 @@ from discreet.core.arrays import FloatArray, IntArray
 from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
+    from discreet.core.tables.groups import Groups
     from discreet.kinds.distributions import Bars
     from discreet.kinds.sections.nodes import Nodes
 
@@ -253,10 +254,10 @@ def class_size_bins(k: int, largest: int) -> IntArray:
     return np.array(sorted(starts))
 
 
-def shares_by_class_size(sizes: IntArray, starts: IntArray) -> FloatArray:
+def shares_by_class_size(groups: Groups, starts: IntArray) -> FloatArray:
     """Return the share of rows or people in classes of each bin of sizes."""
-    bin_ = np.searchsorted(starts, sizes, side="right") - 1
-    bin_counts = np.bincount(bin_, weights=sizes, minlength=starts.size)
+    bin_ = np.searchsorted(starts, groups.sizes, side="right") - 1
+    bin_counts = np.bincount(bin_, weights=groups.rows, minlength=starts.size)
     return np.asarray(bin_counts / max(bin_counts.sum(), 1))
 
 

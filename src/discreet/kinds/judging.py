@@ -101,7 +101,7 @@ def judge_table(
         )
         for name, column, probe in (probes_of(table, population) if _is_measured(measured, guarantee) else ())
     )
-    return Judgment({"rows": groups.n_rows, "classes": groups.n_groups}, verdict, measures)
+    return Judgment({"rows": groups.n_rows, "classes": groups.counted()[0]}, verdict, measures)
 
 
 def _is_measured(measured: bool | None, guarantee: Guarantee | None) -> bool:

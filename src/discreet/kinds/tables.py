@@ -121,8 +121,10 @@ class PrivateTableFigures(PrivateFigures):
         return loss(self.release)
 
     @cached_property
-    def predictions_before(self) -> tuple[Prediction, ...]:
-        """How well the same columns are predicted from the original."""
+    def predictions_before(self) -> tuple[Prediction, ...] | None:
+        """How well the same columns are predicted from the original; None where its tuples exceed memory."""
+        if self.release.original.exceeds_memory:
+            return None
         return tuple(
             prediction(self.release.original, predicted.column) for predicted in self._public.predictions
         )

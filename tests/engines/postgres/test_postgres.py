@@ -312,7 +312,7 @@ def test_rights_are_asked_for_before_any_work(tmp_path: Path) -> None:
         postgres_url("closed.new", user="guest", password="geheim"): "no right to create",
         postgres_url("nowhere.new"): "no schema of this name",
         postgres_url("n" * 64): "too long",
-        "new_table": "named by an address",
+        "new_table": "the ending names no format",
     }.items():
         result = anonymize(data, *options(tmp_path / "out"), "--to", to)
         assert words in result.output

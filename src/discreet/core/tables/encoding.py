@@ -49,6 +49,8 @@ class Codebook:
     hierarchy: Hierarchy | None = None
     retyped: bool = False
     """Whether the frame holds the values in another type."""
+    coarse: CodeArray | None = None
+    """The code that stands for each code where values are told apart at a level only."""
 
     @property
     def n_codes(self) -> int:
@@ -68,6 +70,10 @@ class Codebook:
 
     def encode(self, array: pa.Array) -> CodeArray:
         """Return the code of every value; the values are cleaned ones of this column."""
+        codes = self._codes(array)
+        return codes if self.coarse is None else self.coarse[codes]
+
+    def _codes(self, array: pa.Array) -> CodeArray:
         if self.hierarchy is not None:
             return self.hierarchy.encode(array, column=self.name)
         fitting = array if array.type == self.values.type else safely_cast(array, self.values.type)

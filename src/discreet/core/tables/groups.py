@@ -108,7 +108,8 @@ class Groups:
 
     Groups of baskets have ``items`` instead: how many of a group's baskets hold each sensitive item. A basket may hold
     several or none, so these counts do not add up to the sizes. ``effective_sizes`` are by how many baskets a group
-    hides them, where that is not its size.
+    hides them, where that is not its size. Where classes exceed memory, one stands for all that are alike: ``repeats``
+    is how many they are.
     """
 
     sizes: IntArray
@@ -117,6 +118,7 @@ class Groups:
     cover: Cover | None = None
     items: SensitiveCounts | None = None
     effective_sizes: FloatArray | None = None
+    repeats: IntArray | None = None
 
     @classmethod
     def of(
@@ -148,18 +150,31 @@ class Groups:
         cover = None if self.cover is None else _CoverOf(self.cover, chosen)
         items = None if self.items is None else self.items.only(chosen)
         effective = None if self.effective_sizes is None else self.effective_sizes[chosen]
-        return Groups(self.sizes[chosen], sensitive, suppressed, cover, items, effective)
+        repeats = None if self.repeats is None else self.repeats[chosen]
+        return Groups(self.sizes[chosen], sensitive, suppressed, cover, items, effective, repeats)
 
     @property
     def n_groups(self) -> int:
-        """The number of groups."""
+        """The number of groups, those that are alike counted once where ``repeats`` says how many they are."""
         return int(self.sizes.size)
+
+    def counted(self, chosen: BoolArray | slice = slice(None)) -> tuple[int, int]:
+        """Return how many groups some of these are, and how many rows they have."""
+        sizes = self.sizes[chosen]
+        if self.repeats is None:
+            return int(sizes.size), int(sizes.sum())
+        return int(self.repeats[chosen].sum()), int(sizes @ self.repeats[chosen])
+
+    @property
+    def rows(self) -> IntArray:
+        """The number of rows that each entry stands for."""
+        return self.sizes if self.repeats is None else self.sizes * self.repeats
 
     @property
     def n_rows(self) -> int:
         """The number of rows in all groups."""
-        return int(self.sizes.sum())
+        return self.counted()[1]
 
     def __repr__(self) -> str:
         smallest = int(self.sizes.min()) if self.sizes.size else 0
-        return f"Groups({self.n_groups} groups, {self.n_rows} rows, smallest {smallest})"
+        return f"Groups({self.counted()[0]} groups, {self.n_rows} rows, smallest {smallest})"

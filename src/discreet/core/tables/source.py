@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,10 @@ from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.engine import engine_of
 from discreet.core.errors import InputError
 from discreet.core.tables.encoding import Codebook
+
+if TYPE_CHECKING:
+    from discreet.core.tables.groups import Groups
+    from discreet.core.tables.table import Table
 
 DEALT = "pieces"
 """The use of the seed by which the rows of a divided tuple are dealt out, beside that of shuffling all rows."""
@@ -38,6 +42,37 @@ class Tuples:
 
     def __repr__(self) -> str:
         return f"Tuples({self.counts.size} of {self.codes.shape[1]} columns, {self.n_rows} rows)"
+
+
+@dataclass(frozen=True, repr=False)
+class ClassShapes:
+    """The classes of a table: those of one and two rows by what they hold, the others by their tuples.
+
+    Where most tuples are distinct, nearly all classes are of one row, and there are no more kinds of those than there
+    are combinations of sensitive values.
+
+    Attributes
+    ----------
+    tuples
+        The tuples of the classes of three rows and more.
+    sizes
+        The number of rows, 1 or 2, of each kind of small class.
+    ends
+        The lowest and the highest code of each sensitive column in it: a row per kind, two columns for each column.
+    repeats
+        How many classes are of each kind.
+    """
+
+    tuples: Tuples
+    sizes: IntArray
+    ends: IntArray
+    repeats: IntArray
+
+    def groups(self, table: Table) -> Groups:
+        """Return the classes, one for all small classes of a kind."""
+        from discreet.core.tables.beyond_memory import shape_groups
+
+        return shape_groups(table, self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,6 +149,11 @@ class Source(Protocol):
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Count the distinct combinations of the columns' codes."""
         ...
+
+    def class_shapes(self, encoded: Sequence[Codebook], n_quasi: int) -> ClassShapes | None:
+        """Return the classes by their shape where the distinct tuples exceed memory; None where they do not."""
+        del encoded, n_quasi
+        return None
 
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""

@@ -30,7 +30,7 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
 from discreet.core.tables.publication import defused, formula_names
-from discreet.core.tables.source import Recoding, Replacement, Source, Tuples, source_of
+from discreet.core.tables.source import ClassShapes, Recoding, Replacement, Source, Tuples, source_of
 from discreet.core.tables.units import Units, units_of
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Table:
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return self.tuples.n_rows
+        return self.tuples.n_rows if self._shapes is None else self.groups().n_rows
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -140,6 +140,18 @@ class Table:
         """The distinct combinations of the judged columns, with counts."""
         return self.source.tuples(list(self._books.values()))
 
+    @cached_property
+    def _shapes(self) -> ClassShapes | None:
+        """The classes by their shape, where the distinct tuples exceed memory; None where they do not."""
+        if self.schema.person is not None:
+            return None
+        return self.source.class_shapes(list(self._books.values()), len(self.schema.quasi))
+
+    @property
+    def exceeds_memory(self) -> bool:
+        """Whether the distinct tuples are more than may be held in memory."""
+        return self._shapes is not None
+
     def codes(self, name: str) -> NDArray[Any]:
         """Return the codes of one column in the distinct tuples."""
         codes: NDArray[Any] = self.tuples.codes[:, list(self.encoded).index(name)]
@@ -147,6 +159,9 @@ class Table:
 
     def overall(self, name: str) -> IntArray:
         """Count each code of one column in the whole table."""
+        if self._shapes is not None:
+            counted = self.source.tuples([self.encoded[name]])
+            return overall(counted.codes[:, 0], counted.counts, self.encoded[name].n_codes)
         return overall(self.codes(name), self.tuples.counts, self.encoded[name].n_codes)
 
     def sensitive_codes(self) -> dict[str, tuple[CodeArray, IntArray, Hierarchy | None]]:
@@ -180,10 +195,14 @@ class Table:
 
     def part(self, chosen: BoolArray) -> Table:
         """Return the table of some of the distinct tuples, for searches; it has their counts, but not the rows."""
+        return self.with_tuples(Tuples(self.tuples.codes[chosen], self.tuples.counts[chosen]))
+
+    def with_tuples(self, tuples: Tuples) -> Table:
+        """Return the table of some rows, known by their tuples; it has no rows."""
         part = copy.copy(self)
-        for cached in ("_starts", "classes", "_groups", "_unit_groups", "counted"):
+        for cached in ("_shapes", "_starts", "classes", "_groups", "_unit_groups", "counted"):
             part.__dict__.pop(cached, None)
-        part.__dict__["tuples"] = Tuples(self.tuples.codes[chosen], self.tuples.counts[chosen])
+        part.__dict__ |= {"tuples": tuples, "_shapes": None}
         return part
 
     def groups(self) -> Groups:
@@ -192,7 +211,9 @@ class Table:
 
     @cached_property
     def _groups(self) -> Groups:
-        return self._groups_with(self.schema.sensitive)
+        if self._shapes is None:
+            return self._groups_with(self.schema.sensitive)
+        return self._shapes.groups(self)
 
     def unit_groups(self) -> Groups:
         """Return the classes with what distinguishes units in them, for `Units.counted`; only with units."""

@@ -88,6 +88,23 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
     return connection
 
 
+TUPLE_BYTES = 64
+"""How much memory a distinct tuple takes at the most while a search gets it."""
+_UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def most_tuples() -> int:
+    """Return how many distinct tuples may be held: what DISCREET_MEMORY has room for, else half of the machine's."""
+    limit = os.environ.get(MEMORY_VARIABLE)
+    if limit is not None and _Size().admits(limit):
+        number = float(re.split(r"[\sKMGT]", limit, maxsplit=1, flags=re.IGNORECASE)[0])
+        return int(number * _UNITS[limit.strip("iBb")[-1].upper()]) // TUPLE_BYTES
+    machine = (
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * 10**9
+    )
+    return machine // 2 // TUPLE_BYTES
+
+
 def quoted_file(path: os.PathLike[str]) -> str:
     """Quote a file name for SQL, so that no character of it is taken as a wildcard."""
     return quoted_text("".join(f"[{char}]" if char in "*?[" else char for char in os.fspath(path)))

@@ -10,12 +10,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import IntArray
-from discreet.core.errors import SchemaError
+from discreet.core.errors import InputError, SchemaError
 from discreet.core.tables.encoding import Codebook, cleaned, column_type
 from discreet.core.tables.publication import formula_names
-from discreet.core.tables.source import Tuples
+from discreet.core.tables.source import ClassShapes, Tuples
 from discreet.engines.duckdb.admission import as_relation, normalize
-from discreet.engines.duckdb.connection import fetch_batches, in_any_order, query, query_sorted, schema_of
+from discreet.engines.duckdb.connection import (
+    TUPLE_BYTES,
+    fetch_batches,
+    in_any_order,
+    most_tuples,
+    query,
+    query_sorted,
+    schema_of,
+)
 from discreet.engines.sql.source import Normalized, SqlSource, defused_cell, is_formula, quoted_name
 
 if TYPE_CHECKING:
@@ -68,6 +76,10 @@ class RelationSource(SqlSource):
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Code the rows and count the distinct ones in the engine; only whole numbers come back."""
         relation = self._coded(self._unsorted, dict(enumerate(encoded)), {})
+        self._refuse_too_many(relation, encoded)
+        return self._tuples_in(relation, encoded)
+
+    def _tuples_in(self, relation: duckdb.DuckDBPyRelation, encoded: Sequence[Codebook]) -> Tuples:
         blocks = _blocks([book.n_codes for book in encoded])
         keys = ", ".join(_packed(block, encoded) for block in blocks)
         counted = query(relation, f"SELECT {keys}, count(*)::BIGINT FROM source GROUP BY ALL")
@@ -83,6 +95,65 @@ class RelationSource(SqlSource):
                 codes[:, number] = digits % encoded[number].n_codes
                 digits //= encoded[number].n_codes
         return Tuples(codes, counts)
+
+    def class_shapes(self, encoded: Sequence[Codebook], n_quasi: int) -> ClassShapes | None:
+        """Count the classes in the engine, which spills, where the distinct tuples exceed memory."""
+        relation = self._coded(self._unsorted, dict(enumerate(encoded)), {})
+        if self._n_tuples(relation, encoded) <= most_tuples():
+            return None
+        sensitive = range(n_quasi, len(encoded))
+        keys = [_packed(block, encoded) for block in _blocks([book.n_codes for book in encoded[:n_quasi]])]
+        names = [f"key{number}" for number in range(len(keys))]
+        keyed = query(relation, f"SELECT {', '.join(_named(keys))}, * FROM source")
+        ends = "".join(f", min(code{at}) AS low{at}, max(code{at}) AS high{at}" for at in sensitive)
+        classes = query(
+            keyed, f"SELECT {', '.join(names)}, count(*) AS n{ends} FROM source GROUP BY {', '.join(names)}"
+        )
+        own = ", ".join(f"CASE WHEN n > 2 THEN {name} END AS {name}" for name in names)
+        of_small = "".join(
+            f", CASE WHEN n <= 2 THEN {end}{at} ELSE 0 END AS {end}{at}"
+            for at in sensitive
+            for end in ("low", "high")
+        )
+        shapes = query(
+            query(classes, f"SELECT least(n, 3)::BIGINT AS n{of_small}, {own} FROM source"),
+            f"SELECT *, count(*)::BIGINT AS repeats FROM source GROUP BY ALL LIMIT {most_tuples() + 1}",
+        )
+        rows = pa.Table.from_batches(fetch_batches(shapes), schema_of(shapes))
+        self._refuse(rows.num_rows)
+        is_large = pc.equal(rows["n"], 3)
+        large, small = rows.filter(is_large), rows.filter(pc.invert(is_large))
+        tuples = Tuples(np.empty((0, len(encoded)), np.int32), np.empty(0, np.int64))
+        if large.num_rows:
+            meeting = " AND ".join(f"source.{name} = mapping.{name}" for name in names)
+            sql = f"SELECT source.* FROM source WHERE EXISTS (SELECT 1 FROM mapping WHERE {meeting})"
+            part = query(keyed, sql, large.select(names))
+            self._refuse_too_many(part, encoded)
+            tuples = self._tuples_in(part, encoded)
+        columns = [small.column(1 + at).to_numpy() for at in range(2 * len(sensitive))]
+        found = np.column_stack(columns) if columns else np.empty((small.num_rows, 0), np.int64)
+        return ClassShapes(tuples, small["n"].to_numpy(), found, small["repeats"].to_numpy())
+
+    def _n_tuples(self, relation: duckdb.DuckDBPyRelation, encoded: Sequence[Codebook]) -> int:
+        """Return about how many distinct tuples there are; no more than rows, which are counted first."""
+        ((n_rows,),) = query(self._unsorted, "SELECT count(*) FROM source").fetchall()
+        if n_rows <= most_tuples():
+            return int(n_rows)
+        codes = ", ".join(f"code{number}" for number in range(len(encoded)))
+        counted = query(relation, f"SELECT approx_count_distinct(hash({codes})) FROM source").fetchall()
+        return int(counted[0][0])
+
+    def _refuse_too_many(self, relation: duckdb.DuckDBPyRelation, encoded: Sequence[Codebook]) -> None:
+        self._refuse(self._n_tuples(relation, encoded))
+
+    def _refuse(self, n_tuples: int) -> None:
+        """Refuse more distinct tuples than fit into the memory that may be used."""
+        if n_tuples > most_tuples():
+            raise InputError(
+                f"There are about {n_tuples:,} distinct tuples of the judged columns, and a search holds them in "
+                f"memory: set DISCREET_MEMORY to {-(-n_tuples * TUPLE_BYTES // 10**9)}GB, generalize to given levels "
+                "(Generalization), round values first, or run on a cluster (the engine spark)."
+            )
 
     def framed(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return rows made elsewhere as a relation of the same connection."""
@@ -120,6 +191,11 @@ def _packed(block: Sequence[int], encoded: Sequence[Codebook]) -> str:
     for number in block[1:]:
         key = f"({key} * {encoded[number].n_codes} + code{number})"
     return f"{key} AS key{block[0]}"
+
+
+def _named(keys: Sequence[str]) -> list[str]:
+    """Write keys under numbers of their own."""
+    return [f"{key.rpartition(' AS ')[0]} AS key{number}" for number, key in enumerate(keys)]
 
 
 def _columns(relation: duckdb.DuckDBPyRelation, count: int) -> list[IntArray]:

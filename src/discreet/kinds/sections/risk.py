@@ -80,7 +80,7 @@ def _class_sizes(release: Release, largest: int, unit: str) -> Figure:
     starts = class_size_bins(required_size(release), largest)
     labels = class_size_labels(starts)
     shares = [
-        shares_by_class_size(groups.sizes, starts)
+        shares_by_class_size(groups, starts)
         for groups in (release.original.counted, release.judged_table.counted)
     ]
     return Figure(
@@ -109,7 +109,7 @@ def released_risk(release: Release, after: Risk) -> list[Block]:
 
 def _risk_left(release: Release, after: Risk) -> Section:
     starts = class_size_bins(required_size(release), after.largest_class)
-    shares = shares_by_class_size(release.groups().sizes, starts)
+    shares = shares_by_class_size(release.groups(), starts)
     rows = [
         ("Highest risk", percent(after.prosecutor.highest)),
         ("Mean risk", percent(after.prosecutor.mean)),

@@ -62,7 +62,7 @@ def pairs(release: Release, fewest: int, *, internal: bool) -> Section | None:
         Subsection(f"{pair.row} and {pair.column}", [_crossed(release.table, pair, fewest)])
         for pair in chosen
     ]
-    if internal:
+    if internal and not release.original.exceeds_memory:
         before = {(pair.row, pair.column): pair.strength for pair in _all_pairs(release.original, fewest)}
         rows = [
             (f"{pair.row} and {pair.column}", percent(before[pair.row, pair.column]), percent(pair.strength))

@@ -111,14 +111,14 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
     require("risk", "threshold", threshold, FloatIn(0, 1))
     groups = subject.counted
     sizes = groups.sizes
-    prosecutor = _attacker(1 / sizes, sizes, threshold)
+    prosecutor = _attacker(1 / sizes, groups, threshold)
     journalist = None
     if population is not None:
-        journalist = _attacker(1 / _described(groups, population), sizes, threshold)
-    uniques = int(np.count_nonzero(sizes == 1))
+        journalist = _attacker(1 / _described(groups, population), groups, threshold)
+    uniques, _ = groups.counted(sizes == 1)
     return Risk(
         n_rows=subject.table.n_rows if isinstance(subject, Release) else subject.n_rows,
-        n_classes=groups.n_groups,
+        n_classes=groups.counted()[0],
         threshold=float(threshold),
         prosecutor=prosecutor,
         journalist=journalist,
@@ -126,7 +126,7 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
         uniques=uniques,
         uniques_share=uniques / groups.n_rows,
         smallest_class=int(sizes.min()),
-        median_class=float(np.median(sizes)),
+        median_class=_median(class_size_histogram(groups)),
         largest_class=int(sizes.max()),
     )
 
@@ -139,8 +139,16 @@ def class_size_histogram(groups: Groups) -> ClassSizes:
     >>> class_size_histogram(Groups(np.array([2, 5, 2])))
     ClassSizes(2 sizes, 3 classes, 9 rows)
     """
-    sizes, classes = np.unique(groups.sizes, return_counts=True)
-    return ClassSizes(sizes, classes.astype(np.int64), sizes * classes)
+    sizes, places = np.unique(groups.sizes, return_inverse=True)
+    classes = np.bincount(places, weights=groups.repeats).astype(np.int64)
+    return ClassSizes(sizes, classes, sizes * classes)
+
+
+def _median(of_size: ClassSizes) -> float:
+    """Return the median size: the mean of the two in the middle where there are as many below as above."""
+    ends = np.cumsum(of_size.classes)
+    low, high = np.searchsorted(ends, [(ends[-1] - 1) // 2, ends[-1] // 2], side="right")
+    return float(of_size.sizes[low] + of_size.sizes[high]) / 2
 
 
 def _described(groups: Groups, population: Table) -> IntArray:
@@ -152,10 +160,11 @@ def _described(groups: Groups, population: Table) -> IntArray:
     return np.maximum(groups.cover.matches(population), groups.sizes)
 
 
-def _attacker(of_class: FloatArray, sizes: IntArray, threshold: float) -> AttackerRisk:
-    n_rows = int(sizes.sum())
-    above = int(sizes[of_class > threshold].sum())
-    return AttackerRisk(float(of_class.max()), float(of_class @ sizes) / n_rows, above, above / n_rows)
+def _attacker(of_class: FloatArray, groups: Groups, threshold: float) -> AttackerRisk:
+    _, above = groups.counted(of_class > threshold)
+    return AttackerRisk(
+        float(of_class.max()), float(of_class @ groups.rows) / groups.n_rows, above, above / groups.n_rows
+    )
 
 
 MOST_SINGLED_OUT = 0.1

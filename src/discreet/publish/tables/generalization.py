@@ -10,8 +10,9 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, InstanceOf, IntIn
+from discreet.core.tables.beyond_memory import CoarseTable
 from discreet.core.tables.table import Table
-from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.lattice.lattice import Lattice, Node, column_tree
 from discreet.publish.recipes.recipe_parts import TOP
 from discreet.publish.tables.lattice_search import LatticePublisher
 
@@ -58,6 +59,13 @@ class Generalization(LatticePublisher):
         for name in self.levels:
             if name not in table.schema.quasi:
                 raise SchemaError(f"A level is given for '{name}', which is no quasi-identifier.")
+
+    def _seen(self, table: Table) -> Table:
+        """Return the table with its tuples counted at the levels, where those of its values exceed memory."""
+        if not table.exceeds_memory:
+            return table
+        trees = {name: column_tree(table, name) for name in table.schema.quasi}
+        return CoarseTable(table, {name: (tree, self._level(name, tree)) for name, tree in trees.items()})
 
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         lattice = Lattice(table)

@@ -145,6 +145,7 @@ class TablePublisher(ABC):
         """Protect a table and publish it, with its rows in random order."""
         self._check(table)
         refuse_singling_out(table)
+        table = self._seen(table)
         rng = generator(self.random_state, owner=self)
         seed = secret_seed(rng)
         plan = self._plan(table, rng)
@@ -160,6 +161,10 @@ class TablePublisher(ABC):
             means=plan.means,
         )
         return plan.release(table, self.guarantee, recipe, seed)
+
+    def _seen(self, table: Table) -> Table:
+        """Return the table as the search sees it."""
+        return table
 
     @abstractmethod
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
