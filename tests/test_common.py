@@ -27,6 +27,7 @@ from discreet.guarantees import (
     EntropyDiversity,
     Guarantee,
     KAnonymity,
+    MaxRisk,
     PrivacyDegree,
     RecursiveDiversity,
     TCloseness,
@@ -88,6 +89,7 @@ JUDGES: dict[type[Guarantee], Judge] = {
     TCloseness: lambda promise, values, everyone: (
         oracles.variational_distance(values, everyone) <= promise.t + 1e-9
     ),
+    MaxRisk: lambda promise, values, _: 1 / len(values) <= promise.highest + 1e-9,
     AlphaKAnonymity: lambda promise, values, _: (
         len(values) >= promise.k and oracles.largest_share(values) <= promise.alpha + 1e-9
     ),
@@ -110,6 +112,7 @@ GUARANTEES = st.one_of(
     st.builds(RecursiveDiversity, st.sampled_from([1.0, 2.0, 5.0]), st.integers(1, 3)),
     st.builds(TCloseness, st.sampled_from([0.0, 0.2, 0.5])),
     st.builds(AlphaKAnonymity, st.sampled_from([0.4, 0.5, 0.8]), st.integers(2, 5)),
+    st.builds(MaxRisk, st.sampled_from([0.15, 0.25, 1 / 3, 1.0])),
     st.builds(PrivacyDegree, st.integers(1, 4)),
     st.builds(BasicBetaLikeness, st.sampled_from([0.5, 1.0, 3.0])),
     st.builds(EnhancedBetaLikeness, st.sampled_from([0.5, 1.0, 3.0])),

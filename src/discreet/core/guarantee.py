@@ -107,6 +107,8 @@ class Guarantee(ABC):
     """Whether a class keeps the guarantee exactly when it has at least ``smallest`` rows."""
     relative: ClassVar[bool] = False
     """Whether classes are compared with the whole table, so that leaving rows out may change the others' measure."""
+    table_wide: ClassVar[bool] = False
+    """Whether some bound is about all classes together, so that a table may keep it although a class alone does not."""
     relation: ClassVar[Relation] = ">="
     """How the measure of a class must compare with the bound."""
     tolerance: ClassVar[float] = TOLERANCE
@@ -200,6 +202,10 @@ class Guarantee(ABC):
     def holds(self, groups: Groups) -> BoolArray:
         """Return for every class whether it keeps the guarantee."""
         return self._passes(self.measure(groups), groups)
+
+    def together(self, groups: Groups) -> BoolArray:
+        """Return which classes of a whole table to keep, so that the table of those keeps the guarantee."""
+        return self.holds(groups)
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however the class is divided.
@@ -461,6 +467,22 @@ class AllOf(Guarantee):
     def relative(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
         """Whether some part compares classes with the whole table."""
         return any(part.relative for part in self.parts)
+
+    @property
+    def table_wide(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
+        """Whether some part is about all classes together."""
+        return any(part.table_wide for part in self.parts)
+
+    def together(self, groups: Groups) -> BoolArray:
+        """Return which classes of a whole table to keep: bounds on all of them see those that the other parts keep."""
+        by_class = [part for part in self.parts if not part.table_wide]
+        kept = np.asarray(
+            np.all([np.ones(groups.n_groups, np.bool_), *(p.holds(groups) for p in by_class)], axis=0)
+        )
+        for part in self.parts:
+            if part.table_wide and kept.any():
+                kept[kept] = part.together(groups.only(kept))
+        return kept
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail some part, however the class is divided."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -95,6 +95,11 @@ class PerUnit(Guarantee):
         return self.guarantee.relative
 
     @property
+    def table_wide(self) -> bool:  # type: ignore[override]  # as the guarantee is
+        """Whether some bound is about all classes together."""
+        return self.guarantee.table_wide
+
+    @property
     def relation(self) -> Relation:  # type: ignore[override]  # as the guarantee's
         """How the measure of a class must compare with the bound."""
         return self.guarantee.relation
@@ -139,6 +144,11 @@ class PerUnit(Guarantee):
     def holds(self, groups: Groups) -> BoolArray:
         """Return for every class whether it keeps the guarantee."""
         return self._held(self._counted(groups))
+
+    def together(self, groups: Groups) -> BoolArray:
+        """Return which classes of a whole table to keep."""
+        units = self._counted(groups)
+        return np.asarray(self.guarantee.together(units) & (units.sizes >= self.smallest))
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however the class is divided: units only get fewer."""
@@ -197,6 +207,12 @@ class PerUnit(Guarantee):
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
         units = self._counted(groups)
+        if self.table_wide:
+            verdict, holds = self.guarantee._judge(units, judged)
+            parts = tuple(
+                replace(part, guarantee=f"{part.guarantee} per {self.unit!r}") for part in verdict.parts
+            )
+            return replace(verdict, guarantee=repr(self), parts=parts), holds
         holds = self._held(units)
         verdict = self._verdict(self._measured(units), holds, groups, judged)
         return verdict, holds

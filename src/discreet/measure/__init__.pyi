@@ -1,5 +1,11 @@
 from discreet.core.figures import Caution as Caution
 
+from .attacks.membership import MembershipAttack as MembershipAttack
+from .attacks.membership import membership_attack as membership_attack
+from .attacks.regulators import Attacks as Attacks
+from .attacks.regulators import regulators_attacks as regulators_attacks
+from .attacks.success import AttackSuccess as AttackSuccess
+from .attacks.success import Rate as Rate
 from .baskets.basic_privacy import average_basic_privacy as average_basic_privacy
 from .baskets.basic_privacy import basic_privacy as basic_privacy
 from .baskets.itemset_error import ItemsetError as ItemsetError
@@ -61,6 +67,8 @@ from .sketches.quality import distance_error as distance_error
 from .sketches.quality import neighbor_overlap as neighbor_overlap
 from .sketches.quality import reconstruction_error as reconstruction_error
 from .spelling import cautions as cautions
+from .tables.attribute_lift import AttributeLift as AttributeLift
+from .tables.attribute_lift import attribute_lift as attribute_lift
 from .tables.belief import Belief as Belief
 from .tables.belief import belief as belief
 from .tables.linkage import AttributeRisk as AttributeRisk
@@ -71,6 +79,8 @@ from .tables.loss import Loss as Loss
 from .tables.loss import aggregate as aggregate
 from .tables.loss import loss as loss
 from .tables.loss import loss_between as loss_between
+from .tables.population_uniques import PopulationUniques as PopulationUniques
+from .tables.population_uniques import population_uniques as population_uniques
 from .tables.prediction import Prediction as Prediction
 from .tables.prediction import prediction as prediction
 from .tables.record_linkage import RecordLinkage as RecordLinkage
@@ -82,6 +92,15 @@ from .tables.risk import SinglingOut as SinglingOut
 from .tables.risk import class_size_histogram as class_size_histogram
 from .tables.risk import risk as risk
 from .tables.risk import singling_out as singling_out
+from .tables.sample_risk import HouseholdRisk as HouseholdRisk
+from .tables.sample_risk import LogLinearRisk as LogLinearRisk
+from .tables.sample_risk import SampleRisk as SampleRisk
+from .tables.sample_risk import log_linear_risk as log_linear_risk
+from .tables.sample_risk import sample_risk as sample_risk
+from .tables.special_uniques import ColumnSet as ColumnSet
+from .tables.special_uniques import SpecialUniques as SpecialUniques
+from .tables.special_uniques import column_sets as column_sets
+from .tables.special_uniques import special_uniques as special_uniques
 from .uncertain.likelihood_ranks import LikelihoodRanks as LikelihoodRanks
 from .uncertain.likelihood_ranks import joint_matching as joint_matching
 from .uncertain.likelihood_ranks import likelihood_ranks as likelihood_ranks

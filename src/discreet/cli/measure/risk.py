@@ -13,6 +13,7 @@ from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
 from discreet.cli.measure import _ratings as ratings
+from discreet.cli.measure import _sample_risk as sample
 from discreet.kinds.wording import percent
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ Examples:
   discreet risk release/
   discreet risk published.csv --quasi age,zip --population voters.csv --threshold 0.1
   discreet risk published.csv --quasi age,zip --sensitive disease --external voters.csv --external-person name
+  discreet risk survey.csv --quasi age,zip --population-size 100000 --special 3 --sets 3
   discreet risk baskets.dat --known 1,2,3
   discreet risk ratings.csv --person user --item movie --value rating --error 1 --known 1,2,4,8"""
 
@@ -33,8 +35,8 @@ Examples:
     short_help="Measure how exposed the people in a table are.",
     epilog=_EPILOG,
     essentials=(
-        "--quasi", "--sensitive", "--rest", "--roles", "--population", "--threshold", "--external", "--known",
-        "--value",
+        "--quasi", "--sensitive", "--rest", "--roles", "--population", "--population-size", "--threshold", "--external",
+        "--special", "--sets", "--weight", "--known", "--value",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)
@@ -58,6 +60,7 @@ Examples:
     help="How many items of a basket are known, 1,2,3,4 by default, or ratings of a person, 1,2,3,4,6,8.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Baskets, ratings: seeds what is drawn.")
+@sample.options
 @ratings.options
 @baskets.reading
 @options.reading
@@ -89,14 +92,17 @@ def risk(
         population = population_of(table, values)
         progress("Measuring")
         risk_ = measured(table, threshold=values["threshold"], population=population)
+        sampled = sample.measured(table, values)
         linked = None
         if external is not None:
             linked = linkage(table, read(external), person=external_person, threshold=values["threshold"])
     if as_json:
         joined = None if linked is None else linked.to_dict()
-        print_json({"command": "risk", "ok": True, "risk": risk_.to_dict(), "linkage": joined})
+        figures = {"risk": risk_.to_dict(), "linkage": joined} | sampled.to_dict()
+        print_json({"command": "risk", "ok": True} | figures)
     elif not quiet:
-        print_lines([*_risk_lines(risk_), *([] if linked is None else _linkage_lines(linked))])
+        lines = [] if linked is None else _linkage_lines(linked)
+        print_lines([*_risk_lines(risk_), *sampled.lines(), *lines])
 
 
 def _refuse_drawn(data: Path) -> None:

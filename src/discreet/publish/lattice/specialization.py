@@ -192,7 +192,7 @@ class Specialization:
         Where classes are compared with the whole table and rows may be left out of it, all classes are judged anew.
         """
         dropped = self.dropped.copy()
-        if not (self.guarantee.relative and self.limit):
+        if not ((self.guarantee.relative and self.limit) or self.guarantee.table_wide):
             dropped[tuples] = ~self.guarantee.holds(groups)[labels]
             return dropped
         class_of = self._class_of.copy()

@@ -19,7 +19,7 @@ from discreet.guarantees import Guarantee
 def failing_classes(release: Release, guarantee: Guarantee) -> set[tuple[str | None, ...]]:
     """Return the published cells of the classes that break the guarantee, as text."""
     table = release.table
-    bad = ~guarantee.holds(table.groups())
+    bad = ~guarantee.together(table.groups())
     _, codes = table.classes
     books = [table.encoded[name] for name in table.schema.quasi]
     texts: list[list[str | None]] = [[None, *labels.texts(book.values).to_pylist()] for book in books]

@@ -66,7 +66,7 @@ class LatticePublisher(TablePublisher):
         sensitive = table.schema.sensitive
         if n_dropped and self.guarantee.judged_values(sensitive):
             # A class that is large enough and missing all the same shows that its values broke the guarantee.
-            missing = blind(self.guarantee, sensitive).holds(groups) & ~kept
+            missing = blind(self.guarantee, sensitive).together(groups) & ~kept
             details[MINIMALITY] = details.get(MINIMALITY) or self.guarantee.relative or bool(missing.any())
         refuse_too_many(self.guarantee, n_dropped, table.n_rows, self.max_suppressed)
         by_value: dict[str, Replacement] = {}

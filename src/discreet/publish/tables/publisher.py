@@ -194,11 +194,11 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
     Where groups are compared with the whole table, leaving some out moves it, so the rest is judged again until all
     hold, or until more rows than the limit are left out.
     """
-    kept = guarantee.holds(groups)
+    kept = guarantee.together(groups)
     while guarantee.relative and kept.any() and not kept.all():
         if limit is not None and groups.sizes[~kept].sum() > limit:
             break
-        holds = guarantee.holds(groups.only(kept))
+        holds = guarantee.together(groups.only(kept))
         if holds.all():
             break
         kept[kept] = holds

@@ -1,0 +1,1 @@
+"""Evidence about written releases: attacks on their files, and the statement that a board reads."""

@@ -1,0 +1,74 @@
+"""Attacking a written release: its files against the original, a control group and a population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.core.boundary import reads
+from discreet.core.errors import InputError
+from discreet.core.schema import Role, other
+from discreet.core.tables.table import Table
+from discreet.engines.files import read
+from discreet.job.descriptions import read_record
+from discreet.job.parse import population as population_table
+from discreet.kinds.written import Written, roles_of_record
+from discreet.measure import Attacks, MembershipAttack, membership_attack, regulators_attacks
+from discreet.publish.recipes.recipe import private_part
+
+
+@reads("The release")
+def attack_release(
+    folder: Path,
+    original: Path,
+    *,
+    control: Path | None = None,
+    population: Path | None = None,
+    n_attacks: int = 1_000,
+    seed: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+) -> Attacks | MembershipAttack:
+    """Attack the files of a release of a table, or of pseudo-data.
+
+    Parameters
+    ----------
+    folder
+        The folder of the release.
+    original
+        The file that it was made of.
+    control
+        A file of people of the same kind who are not in the original.
+    population
+        A file of the population, for the journalist.
+    n_attacks, seed
+        How many guesses each attack takes, and the seed of what is drawn.
+    reading
+        How the files are read.
+    """
+    record = read_record(folder)
+    if record["kind"] not in ("table", "pseudo-data"):
+        raise InputError(
+            f"Attacks are made on tables and on pseudo-data, and this is a release of {record['kind']}."
+        )
+    written = Written(folder, record, private_part(folder / "release.json") or {})
+    released: Table = written.kind.read_released(written, texts=False)
+    people = _people(original, folder, record, reading or {})
+    others = None if control is None else _people(control, folder, record, reading or {})
+    if record["kind"] == "pseudo-data":
+        return membership_attack(released, people, control=others)
+    everybody = None if population is None else population_table(population, released.schema.quasi)
+    return regulators_attacks(
+        released, people, control=others, population=everybody, n_attacks=n_attacks, random_state=seed
+    )
+
+
+def _people(path: Path, folder: Path, record: Mapping[str, Any], reading: Mapping[str, Any]) -> Table:
+    """Read people in clear, with the roles and hierarchies that the release names."""
+    frame = read(path, **reading)
+    named = roles_of_record(folder, record)
+    judged = {name: column for name, column in named.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
+    lacking = [name for name in judged if name not in frame.columns]
+    if lacking:
+        raise InputError(f"{path} lacks column '{lacking[0]}', which the release has.")
+    return Table(frame, {name: judged.get(name, other(allow_unique=True)) for name in frame.columns})
