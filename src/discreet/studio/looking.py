@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -38,7 +39,8 @@ FIRST = 12
 _LONGEST = 80
 _MOST_PAIRED = 12
 _MOST_VALUES = 2_000
-_BARS = 40
+_BARS = 60
+_MOST_FREQUENT = 12
 _MOST_LABELS = 6
 
 Reading = Mapping[str, Any]
@@ -183,10 +185,17 @@ def histogram(path: str, reading: Reading, name: str) -> dict[str, Any]:
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         line = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         low, high = float(line.min()), float(line.max())
-        heights, edges = np.histogram(line, bins=min(_BARS, max(len(values), 1)), weights=counts)
+        if pa.types.is_integer(kind):
+            # A step of whole numbers, so that no bar stands for more of them than another.
+            step = max(math.ceil((high - low + 1) / _BARS), 1)
+            edges = np.arange(low, high + step + 1, step)
+        else:
+            edges = np.linspace(low, high, _BARS + 1) if high > low else np.array([low, low + 1])
+        heights, _ = np.histogram(line, bins=edges, weights=counts)
         bars = [(f"{edge:,.6g}", int(height)) for edge, height in zip(edges, heights, strict=False)]
-        return {"bars": bars, "line": True, "low": low, "high": high, "n_values": len(values)}
-    order = np.argsort(-counts, kind="stable")[:_BARS]
+        ends = {"low": float(edges[0]), "high": float(edges[-1])}
+        return {"bars": bars, "line": True, "n_values": len(values), **ends}
+    order = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT]
     labels = texts(values).to_pylist()
     bars = [(_short(labels[at]), int(counts[at])) for at in order]
     return {"bars": bars, "line": False, "n_values": len(values)}
@@ -271,7 +280,7 @@ def baskets(path: str, reading: Reading) -> dict[str, Any]:
     """Return how many baskets a file holds, how long they are, and their most frequent items."""
     data = read_baskets(path, **reading)
     supports = data.counts
-    order = np.argsort(-supports, kind="stable")[:_BARS]
+    order = np.argsort(-supports, kind="stable")[:_MOST_FREQUENT]
     names = [str(name) for name in data.names.take(pa.array(order)).to_pylist()]
     lengths = data.lengths
     return {

@@ -66,7 +66,7 @@
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (form.method !== "post") return;
+    if (form.getAttribute("method") !== "post") return; // a field may be called like a property of the form
     event.preventDefault();
     if (form.dataset.busy) return;
     form.dataset.busy = "yes";
