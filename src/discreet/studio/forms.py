@@ -33,7 +33,7 @@ _HIGHEST = {"int": 50.0, "float": 10.0, "number": 10.0}
 _FIRST = {"k": 5, "l": 2, "t": 0.2, "alpha": 0.5, "c": 3, "beta": 1, "delta": 1, "p": 10, "m": 2}
 """What a required parameter begins with, by its published letter."""
 _NONE = re.compile(r"; None means [^.;]*|None means [^.;]*[.;] ?")
-_WORDS = {"of": "about", "k": "k", "l": "l", "t": "t", "p": "p", "q": "q"}
+_HELP = {"key": "Where the secret key is: env:NAME or file:PATH, never the key itself."}
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,10 @@ def _field(name: str, parameter: Parameter, value: Any, columns: Sequence[str], 
         value = parameter.default
     return FormField(
         name=name,
-        label=_WORDS.get(parameter.name, parameter.name.replace("_", " ")),
+        label=_label(parameter.name),
         kind=kind,
         value=value,
-        words=sentence(parameter.words),
+        words=_HELP.get(parameter.name) or sentence(parameter.words),
         required=parameter.required,
         low=low,
         high=high if high is not None else (_HIGHEST.get(parameter.shape or "") if slider else None),
@@ -144,6 +144,16 @@ def _field(name: str, parameter: Parameter, value: Any, columns: Sequence[str], 
         default=default,
         slider=slider and kind == "number",
     )
+
+
+def _label(name: str) -> str:
+    """Return a parameter's name as the label of its field; published letters stay as they are.
+
+    >>> _label("max_suppressed"), _label("k"), _label("of")
+    ('Max suppressed', 'k', 'About')
+    """
+    words = "about" if name == "of" else name.replace("_", " ")
+    return words if len(words) == 1 else words[:1].upper() + words[1:]
 
 
 def _ends(parameter: Parameter) -> tuple[float | None, float | None]:
@@ -194,7 +204,8 @@ def _value(parameter: Parameter, kind: str, texts: Sequence[str]) -> Any:
     if kind == "ranges":
         return _ranges(lines)
     if kind in ("names", "lines"):
-        return lines
+        numbered = kind == "lines" and parameter.name != "rules" and all(line.isdecimal() for line in lines)
+        return [int(line) for line in lines] if numbered else lines
     return _number(parameter, lines[0]) if kind == "number" else lines[0]
 
 

@@ -69,6 +69,12 @@ async def _protect(visit: Visit) -> Response:
         methods=tasks.keeping_methods(task, document["guarantee"]) if task.makes_release else [],
         method=document.get("method", {}).get("name"),
         problem=problem_of(project),
+        missing=[
+            field.label
+            for group in groups
+            for field in group.fields
+            if field.required and field.value is None
+        ],
         sentence=sentence,
         **scripts(project),
     )

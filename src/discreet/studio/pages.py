@@ -48,7 +48,8 @@ def steps_of(project: Project) -> list[tuple[str, str]]:
     """Return the steps of a project, by the last part of their addresses."""
     skipped = set() if project.task.has_roles else {"roles"}
     skipped |= set() if project.task.makes_release else {"hand-over"}
-    return [(name, title) for name, title in _TABLE_STEPS if name not in skipped]
+    titles = {} if project.task.makes_release else {"protect": "Settings"}
+    return [(name, titles.get(name, title)) for name, title in _TABLE_STEPS if name not in skipped]
 
 
 @cache

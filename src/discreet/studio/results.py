@@ -59,7 +59,9 @@ def released_page(release: Release) -> str:
 
 def made_page(result: Made) -> str:
     """Return the figures of what is no release as HTML."""
-    return fragment([Section("result", "What was found", "", list(_figures(result.figures)))])
+    return fragment(
+        [Section("result", "What was found", "", list(_figures({**result.figures, "written": None})))]
+    )
 
 
 def judged(judgment: ReleaseJudgment) -> str:
@@ -86,20 +88,19 @@ def judged(judgment: ReleaseJudgment) -> str:
                 f"The release is {judgment.word}",
                 judgment.why or "Recomputed from the files of the release.",
                 [
-                    TableBlock(("Word", "Guarantee", "Measured"), rows, "Guarantees"),
                     Definitions(counts, "about"),
+                    TableBlock(("Word", "Guarantee", "Measured"), rows, "Guarantees"),
                     *files,
-                    Subsection(
-                        "Recomputed from the files, and right",
-                        [Bullets(judgment.record.verified or ["nothing"])],
-                    ),
-                    Subsection(
-                        "Only claimed by release.json", [Bullets(judgment.record.claimed or ["nothing"])]
-                    ),
+                    Subsection("Recomputed from the files, and right", [_names(judgment.record.verified)]),
+                    Subsection("Only claimed by release.json", [_names(judgment.record.claimed)]),
                 ],
             )
         ]
     )
+
+
+def _names(fields: Sequence[str]) -> Paragraph:
+    return Paragraph(", ".join(fields) or "nothing")
 
 
 def fragment(content: Sequence[Block | None]) -> str:
@@ -110,7 +111,11 @@ def fragment(content: Sequence[Block | None]) -> str:
 
 def _figures(figures: Mapping[str, Any], title: str = "") -> Iterator[Block]:
     """Return plain figures as blocks: single ones by name, lists of records as tables."""
-    single = [(_words(name), _text(figure)) for name, figure in figures.items() if not _is_nested(figure)]
+    single = [
+        (_words(name), _text(figure))
+        for name, figure in figures.items()
+        if not _is_nested(figure) and figure is not None
+    ]
     if single:
         yield Definitions(single, "about")
     for name, figure in figures.items():

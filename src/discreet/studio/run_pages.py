@@ -43,15 +43,13 @@ async def _start(visit: Visit) -> Response:
     what = fields.get("what", "release") if project.task.makes_release else "verb"
     if what == "explore":
         title = "Ways to keep the guarantee"
-        run = await start_run(
-            project.folder, title, what, document, path=path, shares=_SHARES, seconds=_SECONDS
-        )
+        run = start_run(project.folder, title, what, document, path=path, shares=_SHARES, seconds=_SECONDS)
     elif what == "verb":
-        run = await start_run(
+        run = start_run(
             project.folder, project.task.title, what, document, path=path, ending=project.task.ending
         )
     else:
-        run = await start_run(project.folder, _title(document), "release", document, path=path)
+        run = start_run(project.folder, _title(document), "release", document, path=path)
     project.runs[run.number] = run
     return go(f"/p/{project.number}/runs/{run.number}")
 
@@ -189,7 +187,7 @@ async def _next_month(visit: Visit) -> Response:
         raise MissingPageError
     name, path = await stored(visit)
     document = {**run.document, "reading": project.reading}
-    applied = await start_run(
+    applied = start_run(
         project.folder, f"The same for {name}", "apply", document, path=str(path), release=str(run.out)
     )
     project.runs[applied.number] = applied
@@ -204,7 +202,7 @@ async def _check(visit: Visit) -> Response:
     copy = project.folder / f"{run.number}-received"
     shutil.rmtree(copy, ignore_errors=True)
     await run_in_threadpool(shutil.copytree, run.out, copy)
-    judged = await start_run(project.folder, f"Check of {run.title}", "check", run.document, path=str(copy))
+    judged = start_run(project.folder, f"Check of {run.title}", "check", run.document, path=str(copy))
     project.runs[judged.number] = judged
     return go(f"/p/{project.number}/runs/{judged.number}")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -42,8 +44,7 @@ class Run:
     remedy: dict[str, Any] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
-    _process: asyncio.subprocess.Process | None = None
-    _watcher: asyncio.Task[None] | None = None
+    process: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     @property
     def seconds(self) -> float:
@@ -93,20 +94,21 @@ class Run:
         """Stop the run; nothing it wrote counts."""
         if self.state == "running":
             self.state, self.ended = "cancelled", time.monotonic()
-            if self._process is not None and self._process.returncode is None:
-                self._process.kill()
+            if self.process is not None:
+                self.process.kill()
 
-    async def _watch(self) -> None:
-        """Read what the process reports, line by line, until it ends."""
-        assert self._process is not None
-        assert self._process.stdout is not None
+    def watch(self) -> None:
+        """Read what the process reports, line by line, until it ends; in a thread of its own."""
+        assert self.process is not None
+        assert self.process.stdout is not None
         done = False
-        async for line in self._process.stdout:
+        for line in self.process.stdout:
             report = json.loads(line)
             self.stage, self.share = report.get("stage", self.stage), report.get("share", self.share)
             self.error, self.remedy = report.get("error", self.error), report.get("fix", self.remedy)
             done = done or report.get("done", False)
-        await self._process.wait()
+        self.process.stdout.close()
+        self.process.wait()
         if self.state == "running":
             self.state = "done" if done and not self.error else "failed"
             self.ended = time.monotonic()
@@ -114,7 +116,7 @@ class Run:
                 self.error = "The run ended unexpectedly, perhaps for lack of memory. Nothing was written."
 
 
-async def start_run(folder: Path, title: str, what: str, document: dict[str, Any], **details: Any) -> Run:
+def start_run(folder: Path, title: str, what: str, document: dict[str, Any], **details: Any) -> Run:
     """Start a run in a process of its own; what it needs is written into its folder, and not into its command."""
     number = secrets.token_hex(6)
     run_folder = folder / number
@@ -122,15 +124,13 @@ async def start_run(folder: Path, title: str, what: str, document: dict[str, Any
     run = Run(number, run_folder, title, what, document)
     job: Mapping[str, Any] = {"what": what, "document": document, **details}
     (run_folder / JOB).write_text(json.dumps(job), encoding="utf-8")
-    run._process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "discreet.studio.worker",
-        str(run_folder),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        limit=1024 * 1024,
+    run.process = subprocess.Popen(
+        [sys.executable, "-m", "discreet.studio.worker", str(run_folder)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
     )
-    run._watcher = asyncio.get_running_loop().create_task(run._watch())
+    threading.Thread(target=run.watch, daemon=True).start()
     return run
