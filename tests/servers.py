@@ -102,3 +102,36 @@ def _programs() -> Path | None:
     places.append(Path("/usr/lib/postgresql"))
     programs = sorted(path.parent for place in places for path in place.glob("*/bin/initdb"))
     return programs[-1] if programs else None
+
+
+@cache
+def object_store() -> str:
+    """Start an object store and return the address of a bucket in it; credentials are in the environment."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    atexit.register(server.stop)
+    host, port = server.get_host_and_port()
+    os.environ |= {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "geheim",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    from pyarrow import fs
+
+    store, _ = fs.FileSystem.from_uri("s3://clinic?allow_bucket_creation=true")
+    store.create_dir("clinic")
+    return "s3://clinic"
+
+
+def stored_objects(bucket: str) -> dict[str, bytes]:
+    """Return all objects of a bucket by their names."""
+    from pyarrow import fs
+
+    store, path = fs.FileSystem.from_uri(bucket)
+    infos = store.get_file_info(fs.FileSelector(path, recursive=True))
+    names = [info.path for info in infos if info.type is fs.FileType.File]
+    return {name: store.open_input_stream(name).read() for name in names}

@@ -43,7 +43,7 @@ def test_a_word_of_the_dialect_and_a_name_with_two_meanings_are_counted(tmp_path
 @pytest.mark.slow
 def test_a_walk_touches_few_files() -> None:
     counted = walks()
-    assert {data: len(walk.files) for data, walk in counted.items() if len(walk.files) > 91} == {}
+    assert {data: len(walk.files) for data, walk in counted.items() if len(walk.files) > 90} == {}
     # Both read their file, and what they wrote once more: the walks are not cut short.
     assert [
         (walk.calls.get("read", 0), walk.calls.get("read_published", 0)) for walk in counted.values()

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class DataPath(click.Path):
-    """The path of a file or folder, or the address of a table in a database."""
+    """The path of a file or folder, or an address of a database or an object store."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return a path, or an address, whose password nothing shows."""
@@ -151,8 +151,9 @@ _FORMAT = click.option(
 )
 _TO = click.option(
     "--to",
-    metavar="URL",
-    help="Also write the rows into a new table of a database: postgresql://user@host/database?table=NAME.",
+    metavar="PLACE",
+    help="Also write the rows elsewhere: a new file such as rows.csv.gz, - for standard output, file.db?table=NAME, "
+    "postgresql://user@host/database?table=NAME, s3://bucket/rows.parquet.",
 )
 _WRITING = (
     _FORMAT,

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -110,7 +110,18 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
             error.remedy = _unique(command, error.columns)
         raise
     plain = {} if earlier is None else {"replaced": earlier}
-    print_outcome(command, release, job.out, as_json=as_json, quiet=quiet, plain=plain)
+    with beside_rows(job.to):
+        print_outcome(command, release, job.out, as_json=as_json, quiet=quiet, plain=plain)
+
+
+@contextmanager
+def beside_rows(to: str | None) -> Iterator[None]:
+    """Print what follows on standard error where the rows went to standard output."""
+    if to != "-":
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def _unique(command: str, columns: tuple[str, ...]) -> str:

@@ -215,8 +215,9 @@ class Release:
             The file of an Ed25519 private key: ``release.json`` is signed with it, so that whoever receives the release
             knows who judged it. None signs nothing.
         to
-            The address of a new table in a database, such as ``postgresql://user@host/database?table=released``. The
-            rows of a table are written there too, by one transaction that ends with the files: both appear, or none.
+            Where the rows of a table are written as well: a new file such as ``rows.csv.gz``, ``-`` for standard
+            output, ``clinic.db?table=NAME``, ``postgresql://user@host/database?table=NAME`` or
+            ``s3://bucket/rows.parquet``. They appear with the folder, or neither does.
         """
         if pdf and not report:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")

@@ -1,15 +1,20 @@
-"""Addresses of tables in databases: URLs, which are shown and written without their passwords."""
+"""Addresses of tables in databases and of files in object stores: URLs, shown and written without passwords."""
 
 from __future__ import annotations
 
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from urllib.parse import parse_qsl, quote, unquote
 
 from discreet.core.errors import InputError
 
 SCHEMES = ("postgresql", "postgres")
+OBJECT_SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
+"""Beginnings of the addresses of files in object stores: those that PyArrow reads without another package."""
+DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
+"""The endings of the files of databases."""
 _SECRETS = ("password", "sslpassword")
 _TIMEOUT = "10"
 
@@ -54,11 +59,14 @@ class Address:
         return self.table
 
     @property
-    def suffix(self) -> str:
+    def suffixes(self) -> list[str]:
         """Nothing: a table has no ending."""
-        return ""
+        return []
 
-    suffixes: tuple[str, ...] = field(default=(), init=False)
+    @property
+    def suffix(self) -> str:
+        """The ending of the name of a file, as that of a path."""
+        return "".join(self.suffixes[-1:])
 
     def exists(self) -> bool:
         """Whether a file of this name is there: none is."""
@@ -100,6 +108,35 @@ class Address:
 
 
 @dataclass(frozen=True, repr=False)
+class ObjectAddress(Address):
+    """A file, a folder or a pattern in an object store: ``s3://bucket/visits/*.parquet``.
+
+    Examples
+    --------
+    >>> address = ObjectAddress("s3://key:secret@clinic/visits/2024.csv.gz?region=eu-central-1")
+    >>> str(address), address.name, address.suffixes
+    ('s3://key@clinic/visits/2024.csv.gz?region=eu-central-1', '2024.csv.gz', ['.csv', '.gz'])
+    """
+
+    @property
+    def connection(self) -> str:
+        """The URL as the driver takes it; it may hold a password."""
+        parts = self._parts
+        path, query = quote(parts.path, safe="/%*=:,+"), f"?{parts.query}" if parts.query else ""
+        return f"{parts.scheme}://{parts.netloc}{path}{query}"
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePosixPath(self._parts.path).name
+
+    @property
+    def suffixes(self) -> list[str]:
+        """The endings of the name."""
+        return PurePosixPath(self._parts.path).suffixes
+
+
+@dataclass(frozen=True, repr=False)
 class _Parts:
     """The parts of a URL."""
 
@@ -110,7 +147,7 @@ class _Parts:
 
 
 def address_of(path: object) -> Address | None:
-    """Return the address that a text or path is; None for a file. One of an unknown kind of database is refused.
+    """Return the address that a text or path is; None for a file. One of an unknown kind is refused.
 
     >>> address_of("patients.csv") is None
     True
@@ -120,8 +157,27 @@ def address_of(path: object) -> Address | None:
     found = re.match(r"([a-z][a-z0-9+.-]*)://", path, re.IGNORECASE) if isinstance(path, str) else None
     if not isinstance(path, str) or found is None:
         return None
-    if found[1].lower() not in SCHEMES:
+    scheme = found[1].lower()
+    if scheme in OBJECT_SCHEMES:
+        return ObjectAddress(path)
+    if scheme not in SCHEMES:
         raise InputError(
-            f"There is no reader for {found[1].lower()}:// addresses; those of tables begin with postgresql://."
+            f"There is no reader for {scheme}:// addresses; those of tables begin with postgresql://, those of "
+            f"object stores with {', '.join(f'{name}://' for name in OBJECT_SCHEMES)}."
         )
     return Address(path)
+
+
+def database_file(path: str | os.PathLike[str]) -> tuple[Path, str | None] | None:
+    """Return the file of a database and the table that is named in it, if any; None for other files.
+
+    >>> database_file("clinic.db?table=ward.patients") == (Path("clinic.db"), "ward.patients")
+    True
+    >>> database_file("patients.csv") is None
+    True
+    """
+    text = os.fspath(path)
+    file, mark, table = text.partition("?table=")
+    if mark and not Path(text).exists():
+        return Path(file), unquote(table)
+    return (Path(text), None) if Path(text).suffix.lower() in DATABASES else None

@@ -12,15 +12,16 @@ from typing import Any
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
-from discreet.engines.addresses import address_of
+from discreet.engines.addresses import ObjectAddress, address_of, database_file
 from discreet.engines.formats import DEFAULT_NULLS, DateOrder, ReadOptions
+from discreet.engines.inputs import Files, files_of, several
 
 __all__ = ["DEFAULT_NULLS", "read"]
 
 
 @public
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -36,8 +37,14 @@ def read(
 ) -> Any:
     """Read a file as a DuckDB relation; the ending of its name decides the format; any other is delimited text.
 
+    Several files of one format are read as one table: a list of them, a folder, or a pattern such as
+    ``visits/*.parquet``. Names of folders such as ``year=2024`` are columns of Parquet and Arrow files. ``-`` is
+    standard input, in the format that its first bytes show. ``s3://bucket/visits.parquet`` lies in an object store; so
+    do ``gs://`` and ``abfs://``.
+
+    ``clinic.db?table=patients`` reads a table of a SQLite or DuckDB file.
     ``postgresql://user@host/database?table=patients`` reads a table of a database, whose rows stay there; it takes the
-    extra ``postgres``, and no option.
+    extra ``postgres``. Tables take no option.
 
     Parquet and Arrow files are scanned in place. Text (CSV, TSV, JSON lines, also .gz or .zst) is parsed once
     into a table that spills to a private folder. Spreadsheets (.xlsx, .xls, .ods) and files of statistics packages
@@ -47,7 +54,7 @@ def read(
 
     Parameters
     ----------
-    path : path
+    path : path, or sequence of paths
         A .csv, .tsv, .txt, .parquet, .arrow, .feather, .jsonl, .json, .xlsx, .xls, .ods, .sav, .por, .dta,
         .sas7bdat or .xpt file.
     delimiter : str, optional
@@ -89,23 +96,45 @@ def read(
         sheet,
         labels,
     )
-    source = Path(path)
     try:
-        if "://" in str(path) and (address := address_of(path)) is not None:
-            from discreet.engines.postgres.admission import table_relation
-
-            return table_relation(address)
-        require_file(source)
-        # The embedded engine reads all files; it is loaded only now, since it is large.
-        from discreet.engines.duckdb.files import read_file
-
-        return read_file(source, options)
+        if isinstance(path, list | tuple):
+            return _read_files(several(path), options)
+        return _read_named(path, options)
     except DiscreetError as error:
         failure: DiscreetError = error
     except OSError as error:
         failure = InputError(f"{path} cannot be read: {reason(error)}.")
     failure.__cause__ = failure.__context__ = None
     raise failure
+
+
+def _read_named(path: Any, options: ReadOptions) -> Any:
+    """Read what a path or an address names; the engine is loaded only now, since it is large."""
+    address = address_of(path) if "://" in str(path) else None
+    if isinstance(address, ObjectAddress):
+        from discreet.engines.duckdb.files import read_objects
+        from discreet.engines.objects import objects_of
+
+        return read_objects(objects_of(address), options)
+    if address is not None:
+        from discreet.engines.postgres.admission import table_relation
+
+        return table_relation(address)
+    database = database_file(path)
+    if database is not None:
+        from discreet.engines.duckdb.files import read_database
+
+        require_file(database[0])
+        return read_database(*database)
+    return _read_files(files_of(Path(path)), options)
+
+
+def _read_files(files: Files, options: ReadOptions) -> Any:
+    from discreet.engines.duckdb.files import read_files
+
+    for file in files.paths:
+        require_file(file)
+    return read_files(files, options)
 
 
 @dataclass(frozen=True)

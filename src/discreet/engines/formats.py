@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import importlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from discreet.core.errors import DiscreetError, InputError, OutputError
@@ -94,7 +95,7 @@ TABS = format_named("tsv").endings
 """The endings of text between tabs."""
 
 
-def format_of(path: Path) -> FileFormat | None:
+def format_of(path: PurePath) -> FileFormat | None:
     """Return the format of the ending of a file's name; None for an unknown ending.
 
     >>> format_of(Path("visits.tsv.gz")).name, format_of(Path("visits.SAV")).name, format_of(Path("visits"))
@@ -132,7 +133,7 @@ def is_packed(path: Path) -> bool:
     return _starts(path, _GZIP) or _starts(path, _ZSTD) or path.suffix.lower() in PACKED
 
 
-def ending(path: Path) -> str:
+def ending(path: PurePath) -> str:
     """Return the ending of a file's name, in small letters, without that of its packing."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in PACKED:
@@ -162,7 +163,7 @@ def open_unpacked(path: Path) -> Iterator[Any]:
 
     packing = "gzip" if _starts(path, _GZIP) else "zstd" if _starts(path, _ZSTD) else None
     try:
-        with pa.input_stream(str(path), compression=packing) as stream:
+        with pa.input_stream(os.fspath(path), compression=packing) as stream:
             yield stream
     except (OSError, pa.ArrowException):
         if packing is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def _moments(cells: Sequence[Any]) -> pa.Array:
 def _rows(path: Path, sheet: str | int | None) -> Iterable[list[Any]]:
     calamine = package("python_calamine", "excel", f"{path} is a spreadsheet; reading it")
     try:
-        with calamine.CalamineWorkbook.from_path(str(path)) as book:
+        with calamine.CalamineWorkbook.from_path(os.fspath(path)) as book:
             worksheet = book.get_sheet_by_name(_sheet_name(book, calamine, sheet, path))
             return list(worksheet.to_python(skip_empty_area=True))
     except InputError:

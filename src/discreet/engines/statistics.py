@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,9 @@ def _parsed(path: Path, encoding: str | None) -> tuple[dict[str, Any], Mapping[s
     suffix = path.suffix.lower()
     options = {} if encoding is None or suffix in _WITHOUT_ENCODING else {"encoding": encoding}
     try:
-        columns, about = getattr(pyreadstat, _READERS[suffix])(str(path), output_format="dict", **options)
+        columns, about = getattr(pyreadstat, _READERS[suffix])(
+            os.fspath(path), output_format="dict", **options
+        )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OverflowError, OSError):
         raise InputError(f"{path} is not a {suffix} file that can be read, or is damaged.") from None
     return columns, about.variable_value_labels

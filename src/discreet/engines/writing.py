@@ -61,6 +61,28 @@ def write_frame(
     raise failure
 
 
+def published_batches(frame: Any) -> pa.RecordBatchReader:
+    """Return the rows of a frame batch by batch, as they may leave: enumerations as texts, nothing under nulls."""
+    import pyarrow as pa
+
+    from discreet.core.tables.publication import publishable
+
+    engine = engine_of(frame)
+
+    def rows(batch: pa.RecordBatch | pa.Table) -> pa.Table:
+        table = publishable(pa.Table.from_batches([batch]))
+        columns = [
+            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+            for column in table.columns
+        ]
+        return pa.Table.from_arrays(columns, names=table.column_names)
+
+    empty = engine.schema(frame).empty_table().to_batches(max_chunksize=1)
+    schema = rows(empty[0] if empty else pa.RecordBatch.from_pylist([], engine.schema(frame))).schema
+    batches = (part for batch in engine.batches(frame) for part in rows(batch).cast(schema).to_batches())
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
 def _format(target: Path, name: str | None) -> str:
     if name is None:
         by_ending = format_of(target)

@@ -67,7 +67,7 @@ class Job:
     sign
         The file of an Ed25519 private key that signs ``release.json``; None signs nothing.
     to
-        The address of a new table in a database that gets the rows as well; None writes files alone.
+        Where the rows are written as well: a new file, ``-``, or the address of a new table; None for the folder alone.
     baskets
         Baskets: the sensitive items, or the tree over the items; neither for hidden rules.
     sketches

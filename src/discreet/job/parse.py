@@ -14,6 +14,7 @@ from discreet.core.params import NONE, Constraint, InstanceOf, IntIn, OneOf, req
 from discreet.core.registry import RELEASING, methods, releasable_guarantees
 from discreet.core.schema import Column, Role, quasi
 from discreet.engines.addresses import Address, address_of
+from discreet.engines.inputs import STANDARD
 from discreet.guarantees import Guarantee, guarantee_from_dict
 from discreet.guarantees.constructed import together
 from discreet.job.model import Job
@@ -105,7 +106,9 @@ def _input(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
 
 
 def _located(path: str | Path, folder: Path) -> Path | Address:
-    """Return the file of a relative path, or the address of a table."""
+    """Return the file of a relative path, the address of a table, or standard input."""
+    if str(path) == STANDARD:
+        return Path(STANDARD)
     return address_of(path) or folder / path if "://" in str(path) else folder / path
 
 
@@ -194,6 +197,9 @@ def output_from(section: Mapping[str, Any], folder: Path, formats: tuple[str, ..
     settings = {name: section[name] for name in _OUTPUT[1:] if name in section}
     if settings.get("sign") is not None:
         settings["sign"] = folder / settings["sign"]
+    to = settings.get("to")
+    if to is not None and to != STANDARD and "://" not in to:
+        settings["to"] = str(folder / to)
     return {"out": None if out is None else folder / out} | settings
 
 

@@ -61,9 +61,9 @@ def _release(job: Job, begin: Progress) -> Release:
 
         signing_key(job.sign)
     if job.to is not None:
-        from discreet.engines.postgres.publishing import require_new_table
+        from discreet.engines.destinations import require_new
 
-        require_new_table(job.to)
+        require_new(job.to, job.output_format)
     begin("Reading")
     data = job.kind.read(job.input)
     begin("Protecting")

@@ -14,6 +14,7 @@ from discreet.core.hierarchy.specs import HierarchySpec, Rows
 from discreet.core.registry import methods, releasable_guarantees
 from discreet.core.schema import Role
 from discreet.engines.addresses import Address
+from discreet.engines.inputs import STANDARD
 from discreet.job.decisions import K, decisions, diversity, guarded
 from discreet.job.roles import Proposal
 
@@ -62,7 +63,7 @@ def _decisions(proposals: Sequence[Proposal]) -> str:
 
 
 def _relative(path: Path | Address, folder: Path) -> str:
-    if isinstance(path, Address):
+    if isinstance(path, Address) or str(path) == STANDARD:
         return str(path)
     try:
         text = os.path.relpath(path.resolve(), folder.resolve())

@@ -11,7 +11,7 @@ import platform
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import llvmlite
 import numba
@@ -30,10 +30,22 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Where no folder can be written for the cache, as for users without a home, every process compiles.
     """
-    kernel: Callable[..., Any] = numba.njit(nogil=True)(function)
+    return _cached(numba.njit(nogil=True, _nrt=True)(function), function)
+
+
+def compiled_step(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a step of a kernel that makes no arrays, without counting who refers to those it gets.
+
+    Numba counts references by atomic additions wherever a function takes arrays, some dozens for a tuple of them. In
+    a step that other kernels take millions of times, they cost more than the work.
+    """
+    return _cached(numba.njit(nogil=True, _nrt=False)(function), function)
+
+
+def _cached(kernel: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     with contextlib.suppress(RuntimeError):
-        kernel._cache = KernelCache(function)  # type: ignore[attr-defined]
-    return kernel
+        kernel._cache = KernelCache(function)
+    return cast("Callable[..., Any]", kernel)
 
 
 def compiled_callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -18,7 +18,8 @@ from discreet.core.schema import Column, Schema
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict, claimed, conjunction
-from discreet.engines.formats import WRITTEN, output_format
+from discreet.engines.formats import WRITTEN, format_of, output_format
+from discreet.engines.inputs import files_of
 from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHidden, TCloseness
 from discreet.guarantees.row_knowledge import known_row_counts
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
@@ -180,7 +181,10 @@ class TableKind(Kind):
 
     def output_format(self, job: Input) -> str | None:
         """Return the format of the input, or CSV."""
-        return output_format(Path(job.data)) if job.is_file else "csv"
+        if not job.is_file:
+            return "csv"
+        path = Path(job.data)
+        return output_format(files_of(path).paths[0] if path.is_dir() else path)
 
     def subject(self, release: Release) -> Any:
         """Return the released rows, with their units beside them where those are counted."""
@@ -216,10 +220,14 @@ class TableKind(Kind):
         return release.with_units(table) if table.n_rows == release.table.n_rows else None
 
     def of_table(self, release: Release, rows: Any) -> Any:
-        """Return the rows of a new table in a database, in the types the release has."""
-        from discreet.kinds.written import judged_columns
+        """Return the rows at their destination, a table or a file, in the types the release has."""
+        from discreet.kinds.written import judged_columns, read_table
 
-        table = judged_columns(rows, release, "")
+        file_format = format_of(rows) if isinstance(rows, Path) else None
+        if file_format is None:
+            table = judged_columns(rows, release, "")
+        else:
+            table = read_table(release, rows, file_format.name)
         return release.with_units(table) if table.n_rows == release.table.n_rows else None
 
     def read_released(self, written: Written, *, texts: bool) -> Any:

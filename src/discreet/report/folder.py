@@ -19,6 +19,7 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, require_replaceable
+from discreet.engines.destinations import file_of, published, shown
 from discreet.engines.folders import (
     DIGESTS,
     RECORD,
@@ -70,8 +71,10 @@ def write_release(
     about = About(name, today(), folder.resolve().name, source)
     private = private_folder(folder)
     refuse_folder(folder, overwrite=overwrite)
+    if to is not None and (file := file_of(to)) is not None and folder.resolve() in file.resolve().parents:
+        raise OutputError(f"{to} lies in {folder}, which is written as a whole; name a file elsewhere.")
     with (
-        new_table(to, release) as table,
+        destination(to, release, format) as rows,
         atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners),
     ):
         _write_private(release, owners, about, report=report)
@@ -79,24 +82,22 @@ def write_release(
         if key is not None:
             write_signature(public / RECORD, key)
         write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
-        if table is not None:
-            _judge_again(release, lambda: kind.of_table(release, table.rows), "the new table")
-            table.commit()
+        if rows is not None:
+            _judge_again(release, lambda: kind.of_table(release, rows.rows), str(to and shown(to)))
+            rows.commit()
     return folder
 
 
 @contextmanager
-def new_table(to: str | None, release: Release) -> Iterator[Any]:
-    """Return the new table at an address, which holds the released rows and is nobody else's until it is committed."""
+def destination(to: str | None, release: Release, format: str | None) -> Iterator[Any]:  # noqa: A002
+    """Return the released rows at their destination, nobody else's until they are committed; None without one."""
     if to is None:
         yield None
         return
     if release.kind != "table":
-        raise ParameterError("Only the rows of a table are written into a database; leave the address out.")
-    from discreet.engines.postgres.publishing import published_table
-
-    with published_table(to, release.frame) as table:
-        yield table
+        raise ParameterError("Only the rows of a table are written elsewhere; leave the address out.")
+    with published(to, release.frame, format) as rows:
+        yield rows
 
 
 def private_folder(folder: Path) -> Path:

@@ -27,7 +27,7 @@ from discreet.guarantees import (
 )
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.publish import OptimalLattice
-from discreet.publish.lattice import search, value_search
+from discreet.publish.lattice import search, value_cells, value_search
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.lattice.measures import MEASURES
 from discreet.publish.lattice.scoring import Scorer
@@ -134,7 +134,7 @@ def test_room_changes_nothing(known: int, judged: int, monkeypatch: pytest.Monke
     monkeypatch.setattr(value_search, "_MOST_KNOWN", known)
     monkeypatch.setattr(value_search, "_MOST_JUDGED", judged)
     monkeypatch.setattr(value_search, "_MOST_ROLLED", 1)
-    monkeypatch.setattr(value_search, "_MOST_LOGS", 2)
+    monkeypatch.setattr(value_cells, "_MOST_LOGS", 2)
     assert Search(scorer_of(table, guarantee, share=0.1)).best() == expected
 
 

@@ -57,7 +57,7 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     RECIPE is the folder of that release, or its release.json.
     """
     from discreet.cli._output import print_outcome
-    from discreet.cli._progress import stages
+    from discreet.cli._progress import beside_rows, stages
     from discreet.engines.folders import RECORD
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.kinds.hierarchies import key_from
@@ -96,7 +96,8 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
             "source": data.name
         }
         finish(release, progress, out, **writing)
-    print_outcome("apply", release, out, as_json=as_json, quiet=quiet)
+    with beside_rows(values["to"]):
+        print_outcome("apply", release, out, as_json=as_json, quiet=quiet)
 
 
 def _released(path: Path) -> Path:

@@ -37,9 +37,9 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
     """
     from discreet.cli._progress import stages
     from discreet.core.errors import InputError, OutputError
-    from discreet.engines.addresses import Address
+    from discreet.engines.addresses import database_file
     from discreet.engines.atomic import atomic_file
-    from discreet.engines.files import read, require_file
+    from discreet.engines.files import read
     from discreet.engines.formats import format_of
     from discreet.job.decisions import basket_command, basket_form
     from discreet.job.hierarchy_files import with_files
@@ -51,10 +51,9 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
             f"{out} is there already, and a job file is never overwritten; name another with --out."
         )
     reading = parse.reading(values)
-    in_database = isinstance(data, Address)
-    if not in_database:
-        require_file(data)
-    if not in_database and not reading and basket_form(data) is not None:
+    # Tables of databases, folders, patterns and standard input are no files by themselves.
+    is_file = data.is_file() and database_file(data) is None
+    if is_file and not reading and basket_form(data) is not None:
         baskets = InputError(f"{data} holds baskets, not a table, so there are no columns to give roles to.")
         baskets.remedy = basket_command(data)
         raise baskets
@@ -62,11 +61,11 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
         progress("Reading")
         relation = read(data, **reading)
         progress("Looking")
-        form = None if in_database else format_of(data)
+        form = format_of(data)
         stated = (
-            in_database or "header" in reading or (form is not None and form.reader not in ("text", "sheets"))
+            not is_file or "header" in reading or (form is not None and form.reader not in ("text", "sheets"))
         )
-        proposals = propose(relation, None if in_database else data, named=stated)
+        proposals = propose(relation, data if is_file else None, named=stated)
     proposals = with_files(proposals, out.parent)
     text = job_text(data, proposals, folder=out.parent, reading=reading)
     with atomic_file(out) as temporary:

@@ -28,20 +28,27 @@ _field_limit = threading.Lock()
 
 def load_delimited(
     connection: duckdb.DuckDBPyConnection,
-    utf8_file: Path,
-    dialect: Dialect,
+    parts: Sequence[tuple[Path, Dialect]],
     *,
     nulls: Sequence[str],
     conventions: Conventions,
     text: Sequence[str],
     folder: Path,
-    display_path: Path,
+    display_paths: Sequence[Path],
 ) -> None:
-    """Parse a plain file into the table ``data``, typed.
+    """Parse plain files with the same columns into the table ``data``, typed by the values of all of them.
 
-    ``folder`` takes what has to be written on the way; ``shown`` is the name of the file in messages.
+    ``folder`` takes what has to be written on the way; ``display_paths`` are the names of the files in messages.
     """
-    _parse(connection, utf8_file, dialect, nulls, folder, display_path)
+    for (utf8_file, of_file), display_path in zip(parts, display_paths, strict=True):
+        _parse(connection, utf8_file, of_file, nulls, folder, display_path)
+        if len(parts) > 1:
+            connection.execute("CREATE TABLE IF NOT EXISTS rows_of_all AS SELECT * FROM raw LIMIT 0")
+            connection.execute("INSERT INTO rows_of_all SELECT * FROM raw")
+            connection.execute("DROP TABLE raw")
+    if len(parts) > 1:
+        connection.execute("ALTER TABLE rows_of_all RENAME TO raw")
+    dialect, display_path = parts[0][1], display_paths[0]
     count = connection.execute("SELECT count(*) FROM raw").fetchone()
     if not count or not count[0]:
         raise InputError(

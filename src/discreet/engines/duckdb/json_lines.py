@@ -19,13 +19,26 @@ _EDGE = 4096
 
 
 def load_json(
-    connection: duckdb.DuckDBPyConnection, utf8_file: Path, *, text: Sequence[str], display_path: Path
+    connection: duckdb.DuckDBPyConnection, parts: Sequence[tuple[Path, Path]], *, text: Sequence[str]
 ) -> None:
-    """Parse a plain file into the table ``data``, typed as JSON types it; ISO dates in strings are dates."""
+    """Parse plain files, each with its name in messages, into the table ``data``; ISO dates in strings are dates."""
+    connection.execute("CREATE TABLE lines (json JSON)")
+    for utf8_file, display_path in parts:
+        _load_lines(connection, utf8_file, display_path)
+    display_path = parts[0][1]
+    if not _count(connection, "lines"):
+        raise InputError(f"{display_path} has no rows.")
+    names = _names(connection, display_path)
+    _spread(connection, names)
+    _convert(connection, names, text)
+
+
+def _load_lines(connection: duckdb.DuckDBPyConnection, utf8_file: Path, display_path: Path) -> None:
+    """Append the objects of a file to the table ``lines``."""
     array = _is_array(utf8_file)
     try:
         connection.execute(
-            "CREATE TABLE lines AS SELECT json FROM read_json_objects("
+            "INSERT INTO lines SELECT json FROM read_json_objects("
             f"{quoted_file(utf8_file)}, format = '{'array' if array else 'newline_delimited'}',"
             f" compression = 'none', hive_partitioning = false, maximum_object_size = {_LARGEST_OBJECT})"
         )
@@ -35,11 +48,6 @@ def load_json(
         broken = bool(_count(connection, "lines WHERE json_type(json) IS DISTINCT FROM 'OBJECT'"))
     if broken or (array and _is_open_array(utf8_file)):
         raise InputError(_first_fault(utf8_file, display_path, array=array))
-    if not _count(connection, "lines"):
-        raise InputError(f"{display_path} has no rows.")
-    names = _names(connection, display_path)
-    _spread(connection, names)
-    _convert(connection, names, text)
 
 
 def _is_array(utf8_file: Path) -> bool:
@@ -103,7 +111,8 @@ def _convert(connection: duckdb.DuckDBPyConnection, names: Sequence[str], text: 
     """Give every column its type; nested values are kept as the bytes of their JSON, unless they are to be text."""
     selected = ", ".join(
         f"list_sort(list(DISTINCT t{n}) FILTER (WHERE c{n} IS NOT NULL)),"
-        f" bool_or(t{n} = 'DOUBLE' AND regexp_full_match(c{n}, '-?[0-9]+'))"
+        f" bool_or(t{n} = 'DOUBLE' AND regexp_full_match(c{n}, '-?[0-9]+') OR"
+        f" t{n} = 'UBIGINT' AND TRY_CAST(c{n} AS BIGINT) IS NULL)"
         for n in range(len(names))
     )
     answers = connection.execute(f"SELECT {selected} FROM raw").fetchone() or ()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from discreet.core.engine import engine_of
-from discreet.core.errors import InputError, OutputError, ParameterError
+from discreet.core.errors import OutputError
 from discreet.core.tables.publication import publishable
-from discreet.engines.addresses import Address, address_of
+from discreet.engines.addresses import Address
 from discreet.engines.postgres.session import DatabaseSession, PostgresRelation
 from discreet.engines.sql.source import quoted_name
 
@@ -108,41 +106,6 @@ class NewTable:
     def close(self) -> None:
         """End the session."""
         self._session.close()
-
-
-def require_new_table(to: str) -> None:
-    """Refuse, before any work, an address at which no table can be made."""
-    table = NewTable(_address(to))
-    try:
-        table.require_new()
-    finally:
-        table.close()
-
-
-@contextmanager
-def published_table(to: str, frame: Any) -> Iterator[NewTable]:
-    """Return a new table with the rows of a frame; it stays only if it was committed and nothing failed afterwards."""
-    table = NewTable(_address(to))
-    try:
-        table.require_new()
-        table.fill(frame)
-        yield table
-    except BaseException:
-        table.withdraw()
-        raise
-    finally:
-        table.close()
-
-
-def _address(to: str) -> Address:
-    address = address_of(to)
-    if address is None:
-        raise ParameterError(
-            "A new table is named by an address such as postgresql://user@host/database?table=released."
-        )
-    if not address.table:
-        raise InputError(f"{address} names no table.")
-    return address
 
 
 def _storable(rows: pa.Table) -> pa.Table:

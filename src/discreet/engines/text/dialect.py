@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import itertools
+import os
 import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -76,7 +77,7 @@ def sniff(
     return Dialect(delimiter, quote, skip, header, names)
 
 
-def check_names(names: Sequence[str], display_path: Path) -> None:
+def check_names(names: Sequence[str], display_path: object) -> None:
     """Refuse empty and repeated names, by position: a first line may be data."""
     empty = [number for number, name in enumerate(names, 1) if not name]
     if empty:
@@ -262,7 +263,7 @@ def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
 def _unpacked(path: Path) -> Iterator[IO[bytes]]:
     import pyarrow as pa
 
-    with pa.OSFile(str(path), "rb") as packed:
+    with pa.OSFile(os.fspath(path), "rb") as packed:
         try:
             with pa.CompressedInputStream(packed, "zstd") as stream:
                 yield stream

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.kernels.compiled import compiled
+from discreet.kernels.compiled import compiled, compiled_step
 
 KINDS = (
     "distinct",
@@ -25,6 +25,8 @@ KINDS = (
     "divergence",
 )
 """What a rule compares with its bound; from ``equal`` on distances between the class and the whole table."""
+LINE = 16
+"""Counts in a line of the processor's cache; a row of cells is as long as some lines."""
 _DISTINCT, _ENTROPY, _RECURSIVE, _LARGEST, _EQUAL, _TREE, _ORDERED, _DIVERGENCE = range(8)
 _TOLERANCE = 1e-9
 
@@ -55,7 +57,7 @@ class Rules(NamedTuple):
 
 # One rule after the other, until one fails; where one does, the others only add to the rows that must. See
 # `Guarantee.failing_at_least` for the bounds: each is the tangent of the measure at the class. O(cells).
-@compiled
+@compiled_step
 def judge_class(cells, size, share, rules):
     """Return whether a class passes, and how many of its rows must fail however it is divided."""
     passes = True
@@ -72,7 +74,7 @@ def judge_class(cells, size, share, rules):
 
 
 # One sweep over the cells of the column. The l - 1 most frequent values are found by insertion.
-@compiled
+@compiled_step
 def _judge_counts(cells, size, rules, rule, kind):
     first, last = rules.first[rule], rules.last[rule]
     bound, certain = rules.passes[rule], rules.certain[rule]
@@ -120,7 +122,7 @@ def _judge_counts(cells, size, rules, rule, kind):
 # ``rise`` is the potential of a cell, the slope of the distance at the class; its highest value among the
 # class's own values, less its mean over the whole, bounds what any part can reach. A node's cell lies
 # behind those of its children, so that going backwards adds up the levels of a tree from the top.
-@compiled
+@compiled_step
 def _judge_distance(cells, size, share, rules, rule, kind):
     first, last = rules.first[rule], rules.last[rule]
     rise = rules.rise
@@ -171,7 +173,7 @@ def _judge_distance(cells, size, share, rules, rule, kind):
     return False, size * _failing_share(distance, rules.certain[rule], highest - mean)
 
 
-@compiled
+@compiled_step
 def add_nodes(part, above, first, last, low, high):
     """Add up the cells of a column's values in those of its tree."""
     for cell in range(low, high):
@@ -182,8 +184,18 @@ def add_nodes(part, above, first, last, low, high):
         part[above[cell]] += part[cell]
 
 
-# The sum of |P - Q| over the cumulative shares at the values that occur in the whole, in steps.
 @compiled
+def shares_of(counts, n_rows, rules):
+    """Return the shares of cells and of the nodes above them in all rows."""
+    shares = np.zeros(rules.part.size)
+    shares[: counts.size] = counts / n_rows
+    for rule in range(rules.kind.size):
+        add_nodes(shares, rules.above, rules.first[rule], rules.last[rule], rules.low[rule], rules.high[rule])
+    return shares
+
+
+# The sum of |P - Q| over the cumulative shares at the values that occur in the whole, in steps.
+@compiled_step
 def _line_distance(cells, size, share, first, last):
     distance = 0.0
     lead = 0.0
@@ -196,7 +208,7 @@ def _line_distance(cells, size, share, first, last):
     return distance / (n_values - 1) if n_values > 1 else 0.0
 
 
-@compiled
+@compiled_step
 def _failing_share(measure, bound, highest):
     if not (measure > bound and highest - bound > _TOLERANCE):
         return 0.0

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
-from discreet.kernels.tables.class_rules import add_nodes, judge_class
+from discreet.kernels.tables.class_rules import LINE, judge_class, shares_of
 from discreet.kernels.tables.lattice import slot_of
 
-LINE = 16
-"""Counts in a line of the processor's cache; a row of cells is as long as some lines."""
 OUT, UNKNOWN, OPEN = -1, 0, 1
 """What is known of a node: ruled out with all below it, nothing, or that it is not ruled out."""
 
@@ -97,7 +95,7 @@ def bottom_classes(keys, counts, codes, first, cells):
 def search(order, at, best, halve, floors, ruled, space, pool, rules, suppression, most_rolled, judged):
     """Return how far in the order it came, and how many nodes were judged."""
     path = np.empty(space.dims.sum() + 1, np.int64)
-    share = _shares(suppression.overall, suppression.n_rows, rules)
+    share = shares_of(suppression.overall, suppression.n_rows, rules)
     n_judged = 0
     rolled = 0
     is_feasible = False
@@ -253,7 +251,7 @@ def _judge_classes(sizes, cells, share, passing, rules, suppression):
             if passing[row]:
                 for cell in range(counts.size):
                     counts[cell] += cells[row, cell]
-        rest = _shares(counts, suppression.n_rows - suppressed, rules)
+        rest = shares_of(counts, suppression.n_rows - suppressed, rules)
         before = suppressed
         for row in range(sizes.size):
             if passing[row] and not judge_class(cells[row], sizes[row], rest, rules)[0]:
@@ -262,15 +260,6 @@ def _judge_classes(sizes, cells, share, passing, rules, suppression):
         if suppressed == before:
             break
     return suppressed, certain > suppression.certain
-
-
-@compiled
-def _shares(counts, n_rows, rules):
-    shares = np.zeros(rules.part.size)
-    shares[: counts.size] = counts / n_rows
-    for rule in range(rules.kind.size):
-        add_nodes(shares, rules.above, rules.first[rule], rules.last[rule], rules.low[rule], rules.high[rule])
-    return shares
 
 
 @compiled

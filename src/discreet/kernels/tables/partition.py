@@ -1,78 +1,32 @@
 """Mondrian's kernels: propose a cut for every segment of coded rows, split segments in place, count their values.
 
-Rows are row-major codes with weights; a segment is a range of rows. Columns are on a line (numbers, dates, ordered
-and plain categories) or under a tree; code 0 is the null, which is on no line and never mixes well.
+Rows are row-major codes with weights; a segment is a range of rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
-
-_NARROWEST = 1e-12
-"""The width of codes that differ by less than a float can represent; they may still be split."""
+from discreet.kernels.tables.cuts import code_room, even_cut, present_codes, width_of
 
 
-@dataclass(frozen=True)
-class Geometry:
-    """Distances between codes: for lines a position in [0, 1] per code, for trees a node and a width per level.
-
-    The arrays of all columns are joined end to end; ``start[j]`` is where column j's codes begin in ``position``,
-    ``tree[j]`` where its nodes begin in ``node`` and ``width`` (level by level), ``height[j]`` its number of levels
-    above the leaves (0: a line), ``card[j]`` its number of codes, ``weight[j]`` its weight.
-    """
-
-    position: NDArray[np.float64]
-    start: NDArray[np.int64]
-    node: NDArray[np.int32]
-    width: NDArray[np.float64]
-    tree: NDArray[np.int64]
-    height: NDArray[np.int64]
-    card: NDArray[np.int64]
-    weight: NDArray[np.float64]
-
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """Return the arrays in the order the kernels take them."""
-        return (
-            self.position, self.start, self.node, self.width, self.tree, self.height, self.card, self.weight
-        )  # fmt: skip
-
-
+# One pass over a segment's rows for the bounds and the weight, and one for each column that is tried.
 @compiled
-def propose_cuts(
-    codes,
-    weights,
-    low,
-    high,
-    tried,
-    smallest,
-    relaxed,
-    position,
-    start,
-    node,
-    width,
-    tree,
-    height,
-    card,
-    weight,
-):
+def propose_cuts(codes, weights, low, high, tried, smallest, relaxed, geometry):
     """Propose for each segment the widest column that has a cut with enough rows on both sides.
 
     Returns the column (-1: none), the last code on the left, and for a relaxed cut how much weight of the rows with
     that very code goes left (-1: all of it). ``tried`` marks columns, one bit each, that are not to be proposed.
     """
-    n_columns = start.size
+    n_columns = geometry.start.size
     column = np.full(low.size, -1, np.int32)
     cut = np.zeros(low.size, np.int32)
     quota = np.full(low.size, -1, np.int64)
     least = np.empty(n_columns, np.int64)
     most = np.empty(n_columns, np.int64)
     widths = np.empty(n_columns, np.float64)
-    histogram = np.zeros(max(np.max(card), 1), np.int64)
+    room = code_room(geometry)
     for segment in range(low.size):
         total = np.int64(0)
         for j in range(n_columns):
@@ -89,23 +43,23 @@ def propose_cuts(
         if total < 2 * smallest:
             continue
         for j in range(n_columns):
-            if (tried[segment] >> np.uint64(j)) & np.uint64(1):
-                widths[j] = 0.0
-            else:
-                widths[j] = weight[j] * _width(
-                    least[j], most[j], j, position, start, width, node, tree, height, card
-                )
+            widths[j] = 0.0
+            if not (tried[segment] >> np.uint64(j)) & np.uint64(1):
+                widths[j] = width_of(least[j], most[j], j, geometry)
         for _ in range(n_columns):
-            widest = 0
-            for j in range(1, n_columns):
-                if widths[j] > widths[widest]:
-                    widest = j
+            widest = np.argmax(widths)
             if widths[widest] <= 0.0:
                 break
-            code_left, share = _cut(
-                codes, weights, low[segment], high[segment], widest, least[widest], most[widest], total, smallest,
-                relaxed, histogram, node, tree, height, card,
-            )  # fmt: skip
+            n_present = present_codes(
+                codes, weights, low[segment], high[segment], widest, least[widest], most[widest], room
+            )
+            if relaxed and geometry.height[widest] == 0 and least[widest] > 0:
+                code_left, share = _even_share(room, n_present, total)
+            else:
+                code_left, _ = even_cut(
+                    room, n_present, widest, least[widest], most[widest], total, smallest, geometry
+                )
+                share = np.int64(-1)
             if code_left >= 0:
                 column[segment] = widest
                 cut[segment] = code_left
@@ -116,100 +70,12 @@ def propose_cuts(
 
 
 @compiled
-def _width(least, most, j, position, start, width, node, tree, height, card):
-    if least == most:
-        return 0.0
-    if height[j] == 0:
-        if least == 0:
-            return 1.0
-        return max(position[start[j] + most] - position[start[j] + least], _NARROWEST)
-    level = _shared(least, most, j, node, tree, height, card)
-    return max(width[tree[j] + level * card[j] + most], _NARROWEST)
-
-
-@compiled
-def _shared(least, most, j, node, tree, height, card):
-    for level in range(height[j]):
-        at = tree[j] + level * card[j]
-        if node[at + least] == node[at + most]:
-            return level
-    return height[j]
-
-
-@compiled
-def _distinct(codes, low, high, j):
-    """Return the codes of a segment in a column, ascending, each once."""
-    present = np.empty(high - low, np.int32)
-    for position in range(present.size):
-        present[position] = codes[low + position, j]
-    present.sort()
-    n = 0
-    for code in present:
-        if n == 0 or code != present[n - 1]:
-            present[n] = code
-            n += 1
-    return present[:n].astype(np.int64)
-
-
-@compiled
-def _cut(
-    codes, weights, low, high, j, least, most, total, smallest, relaxed, histogram, node, tree, height, card
-):
-    """Find the most even cut of a segment along a column, or -1; for a relaxed cut also the quota of the tied code."""
-    span = most - least + 1
-    if span > 8 * (high - low):
-        present = _distinct(codes, low, high, j)
-        counts = np.zeros(present.size, np.int64)
-        for row in range(low, high):
-            counts[np.searchsorted(present, codes[row, j])] += weights[row]
-    else:
-        for row in range(low, high):
-            histogram[codes[row, j] - least] += weights[row]
-        n_present = 0
-        for offset in range(span):
-            if histogram[offset]:
-                n_present += 1
-        present = np.empty(n_present, np.int64)
-        counts = np.empty(n_present, np.int64)
-        n_present = 0
-        for offset in range(span):
-            if histogram[offset]:
-                present[n_present] = least + offset
-                counts[n_present] = histogram[offset]
-                histogram[offset] = 0
-                n_present += 1
-    if height[j] == 0:
-        if least == 0 and counts[0] >= smallest and total - counts[0] >= smallest:
-            return np.int64(0), np.int64(-1)
-        if relaxed and least > 0:
-            return _even_share(present, counts, total)
-        at = np.int64(-1)
-    else:
-        at = tree[j] + (_shared(least, most, j, node, tree, height, card) - 1) * card[j]
-    best = np.int64(-1)
-    evenness = np.int64(-1)
+def _even_share(room, n_present, total):
     left = np.int64(0)
-    for position in range(present.size - 1):
-        left += counts[position]
-        if at >= 0 and node[at + present[position]] == node[at + present[position + 1]]:
-            continue
-        if left >= smallest and total - left >= smallest:
-            uneven = abs(2 * left - total)
-            if evenness < 0 or uneven < evenness:
-                evenness = uneven
-                best = present[position]
-        if 2 * left > total and evenness >= 0:
-            break
-    return best, np.int64(-1)
-
-
-@compiled
-def _even_share(present, counts, total):
-    left = np.int64(0)
-    for position in range(present.size):
-        if left + counts[position] >= total // 2:
-            return present[position], total // 2 - left
-        left += counts[position]
+    for position in range(n_present):
+        if left + room.counts[position] >= total // 2:
+            return room.codes[position], total // 2 - left
+        left += room.counts[position]
     return np.int64(-1), np.int64(-1)
 
 

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.guarantee import ClassRule
-from discreet.kernels.tables.class_rules import KINDS, Rules
+from discreet.kernels.tables.class_rules import LINE
 from discreet.kernels.tables.grouping import distinct
 from discreet.kernels.tables.lattice import Stats, pack_fields
 from discreet.kernels.tables.lattice_values import (
-    LINE,
     OUT,
     Judged,
     Pool,
@@ -26,13 +25,12 @@ from discreet.kernels.tables.lattice_values import (
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.lattice.roll_up import RollUp
 from discreet.publish.lattice.scoring import DUST, Score, Scorer
+from discreet.publish.lattice.value_cells import ValueCells
 
-_WIDEST = 256
 _MOST_CELLS = 1 << 27
 _MOST_KNOWN = 4096
 _MOST_JUDGED = 4096
 _MOST_ROLLED = 2_000_000
-_MOST_LOGS = 1 << 16
 
 
 class ValueSearch:
@@ -47,7 +45,7 @@ class ValueSearch:
     def __init__(self, scorer: Scorer, rules: Sequence[ClassRule]) -> None:
         self.scorer = scorer
         self.lattice = scorer.lattice
-        self._cells = _Cells(self.lattice, rules)
+        self._cells = ValueCells(self.lattice.table, rules)
         self._space = _space(self.lattice, scorer.measure.weights)
         self._pool = self._counted()
         n_rows, limit = self.lattice.table.n_rows, scorer.limit
@@ -68,14 +66,14 @@ class ValueSearch:
     def fits(lattice: Lattice, rules: Sequence[ClassRule] | None) -> bool:
         """Return whether the rules are all there is to judge, keys fit an integer and the cells into memory.
 
-        Above 256 cells a class, most of them would be empty; the lowest node's may be 2^27 in all, half a gigabyte.
+        The lowest node's cells may be 2^27 in all, half a gigabyte.
         """
         if not rules or not RollUp.fits(lattice) or lattice.table.n_rows >= 2**31:
             return False
-        if any(rule.kind == "hierarchical" and not _is_tree(lattice, rule.column) for rule in rules):
+        if not ValueCells.fits(lattice.table, rules):
             return False
-        width = _Cells(lattice, rules).width
-        return width <= _WIDEST and width * lattice.table.tuples.counts.size <= _MOST_CELLS
+        width = ValueCells(lattice.table, rules).width
+        return width * lattice.table.tuples.counts.size <= _MOST_CELLS
 
     def judge(
         self,
@@ -142,74 +140,6 @@ class ValueSearch:
         pool.keys[: first.size], pool.sizes[: first.size] = keys[first], sizes
         pool.end[0] = first.size
         return pool
-
-
-class _Cells:
-    """Where the values of each column lie in a row of cells, and behind the row the nodes of its tree."""
-
-    def __init__(self, lattice: Lattice, rules: Sequence[ClassRule]) -> None:
-        self._table = lattice.table
-        self._asked = rules
-        self.first: dict[str, int] = {}
-        self._last: dict[str, int] = {}
-        n_cells = 0
-        for name in dict.fromkeys(rule.column for rule in rules):
-            self.first[name] = n_cells
-            self._last[name] = n_cells = n_cells + self._table.encoded[name].n_codes
-        self.width = -(-n_cells // LINE) * LINE
-
-    @property
-    def overall(self) -> IntArray:
-        """The counts of the whole table."""
-        row = np.zeros(self.width, np.int64)
-        for name, first in self.first.items():
-            row[first : self._last[name]] = self._table.overall(name)
-        return row
-
-    def rules(self, n_rows: int, limit: int) -> Rules:
-        """Return the rules as arrays, for a table of which some rows may be left out."""
-        asked = self._asked
-        trees = {rule.column: self._levels(rule.column) for rule in asked if rule.kind == "hierarchical"}
-        low, high, above = self._nodes(trees)
-        ranks = [len(trees[rule.column]) + 1 if rule.kind == "hierarchical" else rule.rank for rule in asked]
-        numbers = np.arange(min(n_rows, _MOST_LOGS) + 1, dtype=np.float64)
-        return Rules(
-            np.array([KINDS.index(rule.kind) for rule in asked]),
-            np.array([self.first[rule.column] for rule in asked]),
-            np.array([self._last[rule.column] for rule in asked]),
-            np.array([low.get(rule.column, 0) for rule in asked]),
-            np.array([high.get(rule.column, 0) for rule in asked]),
-            np.array(ranks),
-            np.array([rule.passes for rule in asked]),
-            np.array([rule.certain(limit / n_rows) for rule in asked]),
-            above,
-            numbers * np.log(np.maximum(numbers, 1)),
-            np.empty(above.size + 1),
-            np.empty(max(above.size + 1, *ranks)),
-        )
-
-    def _levels(self, name: str) -> list[IntArray]:
-        """Return the node of each value at the levels between leaves and top."""
-        tree = self._table.encoded[name].hierarchy
-        return [level.astype(np.int64) for level in tree.levels[1:-1]] if tree else []
-
-    def _nodes(self, trees: dict[str, list[IntArray]]) -> tuple[dict[str, int], dict[str, int], IntArray]:
-        """Return where the cells of each tree's nodes begin and end, and the cell above each cell."""
-        low, high, at = {}, {}, self.width
-        for name, levels in trees.items():
-            low[name] = at
-            high[name] = at = at + sum(int(level[-1]) + 1 for level in levels)
-        above = np.full(at, at)
-        for name, levels in trees.items():
-            cells, start = np.arange(self.first[name], self._last[name]), low[name]
-            for level in levels:
-                above[cells] = cells = start + level
-                start += int(level[-1]) + 1
-        return low, high, above
-
-
-def _is_tree(lattice: Lattice, name: str) -> bool:
-    return lattice.table.encoded[name].hierarchy is not None
 
 
 def _aligned(n_rows: int, width: int) -> CodeArray:

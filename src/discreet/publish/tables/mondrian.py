@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,13 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.tables.boxes import Segments, boxes
+from discreet.publish.tables.depth_first import can_divide, divided
 from discreet.publish.tables.minimality import blind, rejoined
 from discreet.publish.tables.partition import PartitionPublisher, overall_counts, quasi_books, segment_groups
 from discreet.publish.tables.publisher import refuse_infeasible
+
+if TYPE_CHECKING:
+    from discreet.kernels.tables.cuts import Geometry
 
 MOST_COLUMNS = 64
 _AT_ONCE = 100_000
@@ -97,10 +101,10 @@ class Mondrian(PartitionPublisher):
 
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
         """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
+        geometry = _geometry(quasi_books(table), column_weights(table, self.weights, owner=self).tolist())
+        if self.strict and can_divide(self.guarantee, table):
+            return divided(self.guarantee, table, geometry)
         codes, weights, tuples = self._rows(table)
-        geometry = _geometry(
-            quasi_books(table), column_weights(table, self.weights, owner=self).tolist()
-        ).arrays()
         table_segment = Segments(codes, weights, np.zeros(1, np.int32), np.array([len(codes)], np.int32))
         refuse_infeasible(self.guarantee, table, segment_groups(self.guarantee, table, table_segment))
         pending = [(table_segment.low, table_segment.high, np.zeros(1, np.uint64))]
@@ -152,9 +156,7 @@ class Mondrian(PartitionPublisher):
         from discreet.kernels.tables import partition as kernels
 
         smallest = max(self.guarantee.smallest, 1)
-        column, cut, quota = kernels.propose_cuts(
-            codes, weights, *batch, smallest, not self.strict, *geometry
-        )
+        column, cut, quota = kernels.propose_cuts(codes, weights, *batch, smallest, not self.strict, geometry)
         open_ = column >= 0
         low, high, tried = (array[open_] for array in batch)
         column, cut, quota = column[open_], cut[open_], quota[open_]
@@ -201,8 +203,8 @@ class Mondrian(PartitionPublisher):
         return codes[rows], np.ones(rows.size, small), rows
 
 
-def _geometry(books: list[Codebook], weights: list[float]) -> Any:
-    from discreet.kernels.tables.partition import Geometry
+def _geometry(books: list[Codebook], weights: list[float]) -> Geometry:
+    from discreet.kernels.tables.cuts import Geometry
 
     trees = [book.hierarchy for book in books]
     nodes = [np.concatenate(tree.levels) for tree in trees if tree is not None]
