@@ -14,6 +14,7 @@ GROUPS = ("Options", "Roles", "Guarantee", "Method", "Baskets", "Rules", "Readin
 COMMANDS = {
     "Protect data": (
         "demo",
+        "studio",
         "sample",
         "publish.init",
         "publish.explore",

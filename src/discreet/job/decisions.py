@@ -65,7 +65,16 @@ def diversity(proposal: Proposal) -> tuple[str, float]:
     The entropy of a class cannot exceed that of a varied column by far, so that l stays below four fifths of the
     column's own effective number of values. At l = 1.4 no value makes up nine tenths of a class.
     """
-    effective = proposal.effective or 1.0
+    return diversity_of(proposal.effective)
+
+
+def diversity_of(effective: float | None) -> tuple[str, float]:
+    """Return the guarantee of diversity for a column of an effective number of values.
+
+    >>> diversity_of(10.0), diversity_of(1.1)
+    (('entropy-l-diversity', 3), ('distinct-l-diversity', 2))
+    """
+    effective = effective or 1.0
     for l in (3, 2, 1.4):  # noqa: E741  # the published letter
         if l <= _BEARABLE * effective:
             return "entropy-l-diversity", l

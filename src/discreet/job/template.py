@@ -18,7 +18,14 @@ from discreet.engines.inputs import STANDARD
 from discreet.job.decisions import K, decisions, diversity, guarded
 from discreet.job.roles import Proposal
 
-_SIDES = {"intervals": "widths", "cuts": "levels", "scale": "name", "icd": "version", "codes": "system"}
+_SIDES = {
+    "intervals": "widths",
+    "cuts": "levels",
+    "rows": "columns",
+    "scale": "name",
+    "icd": "version",
+    "codes": "system",
+}
 _EDIT = "  # edit it: a line for each value, value;level 1;…;*"
 _EXPLAINED = {
     Role.IDENTIFIER: "names a person: dropped",
@@ -107,7 +114,7 @@ def _column(proposal: Proposal, folder: Path) -> str:
         levels = [f"    {value(level)}," for level in proposal.hierarchy.columns]
         lines += [f"[columns.{key(proposal.name)}.hierarchy]", "rows = [", *levels, "]"]
     elif proposal.hierarchy is not None:
-        lines.append(f"hierarchy = {_hierarchy(proposal.hierarchy)}")
+        lines.append(f"hierarchy = {value(hierarchy_entry(proposal.hierarchy))}")
     return "\n".join(lines)
 
 
@@ -116,17 +123,23 @@ def _plain(comment: str) -> str:
     return "".join(char if char.isprintable() else " " for char in comment)
 
 
-def _hierarchy(spec: HierarchySpec) -> str:
+def hierarchy_entry(spec: HierarchySpec) -> dict[str, Any]:
+    """Return a hierarchy as a job file has it, as plain data.
+
+    >>> from discreet import intervals
+    >>> hierarchy_entry(intervals(5, 10))
+    {'intervals': [5, 10]}
+    """
     fields = {name: option for name, option in spec.to_dict().items() if option not in (None, False)}
     kind = fields.pop("kind")
     if kind in ("flat", "ip"):
-        return value({kind: True})
+        return {kind: True}
     if kind == "masked":
         options = {name: fields[name] for name in ("levels", "width") if name in fields}
-        return value({"mask": fields["from_"]} | options)
+        return {"mask": fields["from_"]} | options
     first = fields.pop(_SIDES[kind])
     rest = {name: option for name, option in fields.items() if (name, option) != ("origin", 0)}
-    return value({kind: first} | rest)
+    return {kind: first} | rest
 
 
 def _guarantees(proposals: Sequence[Proposal], n_rows: int) -> list[str]:

@@ -34,15 +34,16 @@ _UNSAFE_IN_SCRIPTS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&
 
 def render_template(name: str, **values: Any) -> str:
     """Return a template filled with values, every one escaped."""
-    return _environment().get_template(name).render(**values)
+    return environment("discreet.report").get_template(name).render(**values)
 
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def environment(*packages: str) -> Environment:
+    """Return what fills the templates of packages, of which the first that has a template provides it."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader("discreet.report"),
+    templates = Environment(
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         autoescape=True,
         finalize=_shown,
         undefined=StrictUndefined,
@@ -50,9 +51,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["script_json"] = lambda value: trusted(script_json(value))
-    environment.globals.update(light=theme.LIGHT, dark=theme.DARK, print=theme.PRINT, drawn=_drawn)
-    return environment
+    templates.filters["script_json"] = lambda value: trusted(script_json(value))
+    templates.globals.update(light=theme.LIGHT, dark=theme.DARK, print=theme.PRINT, drawn=_drawn)
+    return templates
 
 
 def _drawn(chart: object) -> dict[str, Any]:

@@ -48,6 +48,11 @@ def code_system(system: str) -> Codes:
     return Codes(system)
 
 
+def system_names() -> tuple[str, ...]:
+    """Return the names of all code systems."""
+    return tuple(_PATHS)
+
+
 @dataclass(frozen=True)
 class Codes(HierarchySpec):
     """Codes below the groups of their system; made by `code_system`. What is no code of it has one label of its own."""

@@ -1,0 +1,171 @@
+"""The home of the studio: what to do, which file to open, and the projects that are open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+
+from discreet.core.errors import DiscreetError, InputError
+from discreet.engines.formats import format_of
+from discreet.studio import documents, looking
+from discreet.studio.app import LARGEST_UPLOAD, Visit, go, stored, task_of
+from discreet.studio.projects import Project
+from discreet.studio.tasks import TASKS, Task, first_document
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+_LARGEST_PROJECT = 16 * 1024 * 1024
+SAMPLES = {"table": "patients.csv", "numbers": "people.csv", "baskets": "baskets.dat"}
+
+
+async def _home(visit: Visit) -> Response:
+    from starlette.responses import RedirectResponse
+
+    visit.projects.warm()
+    task = task_of(visit)
+    if visit.projects.demo:
+        visit.projects.demo = False
+        path = await run_in_threadpool(sample_file, task, visit.projects.folder)
+        project = visit.projects.add(path.name, task, path)
+        await opened(project, {})
+        return RedirectResponse(f"/p/{project.number}/look", status_code=303)
+    sizes = [(path.name, path.stat().st_size) for path in visit.projects.offered()]
+    return visit.page(
+        "home.html", tasks=TASKS.values(), task=task, files=sizes, projects=visit.projects.all()
+    )
+
+
+async def _upload(visit: Visit) -> Response:
+    name, path = await stored(visit, largest=LARGEST_UPLOAD)
+    return await _begin(visit, name, task_of(visit), path)
+
+
+async def _pick(visit: Visit) -> Response:
+    fields = dict(await visit.form())
+    position = fields.get("file", "")
+    path = visit.projects.file(int(position) if position.isdecimal() else -1)
+    return await _begin(visit, path.name, task_of(visit), path, beside=path)
+
+
+async def _sample(visit: Visit) -> Response:
+    task = task_of(visit)
+    path = await run_in_threadpool(sample_file, task, visit.projects.folder)
+    return await _begin(visit, path.name, task, path)
+
+
+def sample_file(task: Task, folder: Path) -> Path:
+    """Write the embedded sample of a task, of which nobody exists, unless it is there; return its path."""
+    from discreet.datasets import hospital, write_sample
+    from discreet.engines.writing import write_frame
+
+    if task.data != "baskets" and task.name != "numbers":
+        path = folder / "hospital.csv"
+        if not path.exists():
+            write_frame(hospital(), path, "csv")
+        return path
+    name = "baskets" if task.data == "baskets" else "people"
+    path = folder / SAMPLES["baskets" if task.data == "baskets" else "numbers"]
+    return path if path.exists() else write_sample(name, folder)
+
+
+async def _begin(visit: Visit, name: str, task: Task, path: Path, *, beside: Path | None = None) -> Response:
+    """Open a file as a project, or give a restored project its data back."""
+    waiting = visit.projects.named(visit.request.query_params.get("project", ""))
+    project = waiting or visit.projects.add(name, task, path, beside=beside)
+    project.path, project.beside = path, beside
+    try:
+        await _open_in_either_way(project, {} if waiting is None else project.reading)
+    except DiscreetError:
+        if waiting is None:
+            visit.projects.remove(project)
+        else:
+            project.path = None
+        raise
+    return go(f"/p/{project.number}/look")
+
+
+async def _open_in_either_way(project: Project, reading: dict[str, Any]) -> None:
+    """Look at the data; where its first line may be a record, it is taken for one, which shows least of it."""
+    try:
+        await opened(project, reading)
+    except DiscreetError:
+        if project.task.data != "table" or "header" in reading:
+            raise
+        await opened(project, {**reading, "header": False})
+
+
+async def opened(project: Project, reading: dict[str, Any]) -> None:
+    """Look at the data of a project, and propose a job where it has none yet."""
+    path = str(project.path)
+    if project.task.data == "table":
+        preview: dict[str, Any] = await project.looker.ask(looking.preview, path, reading)
+    elif project.task.data == "baskets":
+        preview = await project.looker.ask(looking.baskets, path, reading)
+    else:
+        preview = {}
+    project.preview, project.reading = preview, reading
+    if project.steps:
+        _refuse_other_columns(project)
+    elif project.task.has_roles:
+        await _propose(project)
+    else:
+        project.change("Opened", _with_reading(first_document(project.task, project.name), reading))
+
+
+def _with_reading(document: documents.Document, reading: dict[str, Any]) -> documents.Document:
+    return {**document, "input": {**document["input"], **reading}}
+
+
+def _refuse_other_columns(project: Project) -> None:
+    """Refuse data that a restored project is not about."""
+    named, columns = project.document.get("columns"), project.columns
+    if named is not None and set(named) != set(columns):
+        n_others = len(set(named) ^ set(columns))
+        raise InputError(
+            f"The project is about other columns: {n_others} are only in the one or only in the other."
+        )
+
+
+async def _propose(project: Project) -> None:
+    """Begin with the job that `discreet init` proposes."""
+    assert project.preview is not None
+    path, reading = str(project.path), project.reading
+    beside = None if project.beside is None else str(project.beside)
+    form = format_of(Path(path))
+    stated = "header" in reading or (form is not None and form.reader not in ("text", "sheets"))
+    project.proposals = await project.looker.ask(looking.proposals, path, reading, beside, stated)
+    document = documents.proposed(project.name, project.proposals, project.preview["n_rows"])
+    if project.task.guarantee:
+        document["guarantee"] = [{"kind": project.task.guarantee, "k": 10}]
+        document["method"] = {"name": "condensation"}
+    project.change("Opened, with proposed roles", _with_reading(document, reading))
+
+
+async def _restore(visit: Visit) -> Response:
+    project = visit.projects.restore(await visit.body(_LARGEST_PROJECT))
+    return go(f"/p/{project.number}/data")
+
+
+async def _data(visit: Visit) -> Response:
+    """Ask for the data of a project that was opened without it."""
+    sizes = [(path.name, path.stat().st_size) for path in visit.projects.offered()]
+    return visit.page("data.html", project=visit.project, files=sizes, task=visit.project.task)
+
+
+async def _close(visit: Visit) -> Response:
+    visit.projects.remove(visit.project)
+    return go("/")
+
+
+ROUTES = (
+    ("GET", "/", _home),
+    ("POST", "/upload", _upload),
+    ("POST", "/pick", _pick),
+    ("POST", "/sample", _sample),
+    ("POST", "/restore", _restore),
+    ("GET", "/p/{project}/data", _data),
+    ("POST", "/p/{project}/close", _close),
+)

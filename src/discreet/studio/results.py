@@ -1,0 +1,194 @@
+"""Results: what a run left, as figures to compare and as the blocks of the report; made where the release is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from discreet.core.release import Release
+from discreet.job import Made
+from discreet.job.exploration import Exploration
+from discreet.job.release_checking import ReleaseJudgment
+from discreet.kinds.blocks import Block, Bullets, Definitions, Paragraph, Section, Subsection, TableBlock
+from discreet.kinds.kind import kind_of
+from discreet.kinds.wording import handing_on, number
+from discreet.report.page import environment
+from discreet.report.theme import PAGE, encoded_by, page_chart
+
+PACKAGES = ("discreet.studio", "discreet.report")
+_MOST_ROWS = 100
+
+
+def summary(release: Release) -> dict[str, Any]:
+    """Return what is compared between runs, and what the hand-over asks for."""
+    kind = kind_of(release)
+    word, text = handing_on(release)
+    outcome = kind.outcome(release)
+    return {
+        "verdict": release.verdict.word,
+        "ok": release.verdict.ok,
+        "promise": release.guarantee.describe(),
+        "kind": kind.name,
+        "lines": [line for line in kind.lines(release) if line[0]],
+        "cautions": [caution.to_dict() for caution in release.cautions],
+        "handing_on": [word, text],
+        "seeded": release.recipe.get("seed") is not None,
+        "loss": outcome.get("loss", {}).get("total") if isinstance(outcome.get("loss"), dict) else None,
+        "risk": _highest(outcome.get("risk")),
+        "suppressed": release.evidence.suppressed,
+        "n_rows": release.evidence.n_rows,
+        "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
+    }
+
+
+def _highest(risk: Any) -> float | None:
+    """Return the highest risk of the released rows, where the kind of data has one."""
+    after = risk.get("after") if isinstance(risk, Mapping) else None
+    prosecutor = after.get("prosecutor") if isinstance(after, Mapping) else None
+    return None if not isinstance(prosecutor, Mapping) else prosecutor.get("highest")
+
+
+def released_page(release: Release) -> str:
+    """Return the blocks of the internal report as HTML, the verdict and the cautions first."""
+    from discreet.kinds.sections.risk import cautions
+
+    verdict, *content = kind_of(release).blocks(release, internal=True)
+    return fragment([verdict, cautions(release, internal=True), *content])
+
+
+def made_page(result: Made) -> str:
+    """Return the figures of what is no release as HTML."""
+    return fragment(
+        [Section("result", "What was found", "", list(_figures({**result.figures, "written": None})))]
+    )
+
+
+def judged(judgment: ReleaseJudgment) -> str:
+    """Return what the files of a release show as HTML."""
+    verdict = judgment.verdict
+    rows = [
+        (part.word, str(part.guarantee), f"{part.measure} {number(part.worst)}")
+        for part in verdict.parts or (verdict,)
+    ]
+    files: list[Block] = []
+    if judgment.changed:
+        files.append(
+            Paragraph(f"Changed or missing since the release was written: {', '.join(judgment.changed)}.")
+        )
+    if judgment.added:
+        files.append(Paragraph(f"Not written with the release: {', '.join(judgment.added)}."))
+    if judgment.record.wrong:
+        files.append(Paragraph(f"release.json is wrong about {', '.join(judgment.record.wrong)}."))
+    counts = [(name, f"{count:,}") for name, count in judgment.counts.items()]
+    return fragment(
+        [
+            Section(
+                "judgment",
+                f"The release is {judgment.word}",
+                judgment.why or "Recomputed from the files of the release.",
+                [
+                    Definitions(counts, "about"),
+                    TableBlock(("Word", "Guarantee", "Measured"), rows, "Guarantees"),
+                    *files,
+                    Subsection("Recomputed from the files, and right", [_names(judgment.record.verified)]),
+                    Subsection("Only claimed by release.json", [_names(judgment.record.claimed)]),
+                ],
+            )
+        ]
+    )
+
+
+def _names(fields: Sequence[str]) -> Paragraph:
+    return Paragraph(", ".join(fields) or "nothing")
+
+
+def fragment(content: Sequence[Block | None]) -> str:
+    """Return blocks as HTML, every value escaped."""
+    blocks = [block for block in content if block is not None]
+    return environment(*PACKAGES).get_template("fragment.html").render(content=blocks)
+
+
+def _figures(figures: Mapping[str, Any], title: str = "") -> Iterator[Block]:
+    """Return plain figures as blocks: single ones by name, lists of records as tables."""
+    single = [
+        (_words(name), _text(figure))
+        for name, figure in figures.items()
+        if not _is_nested(figure) and figure is not None
+    ]
+    if single:
+        yield Definitions(single, "about")
+    for name, figure in figures.items():
+        if isinstance(figure, Mapping) and figure:
+            yield Subsection(_words(name), list(_figures(figure, name)))
+        elif _is_nested(figure) and figure and isinstance(figure[0], Mapping):
+            head = list(figure[0])
+            rows = [tuple(_text(row.get(column)) for column in head) for row in figure[:_MOST_ROWS]]
+            yield Subsection(_words(name), [TableBlock(tuple(map(_words, head)), rows, _words(name))])
+        elif _is_nested(figure) and figure:
+            yield Subsection(_words(name), [Bullets([_text(entry) for entry in figure[:_MOST_ROWS]])])
+
+
+def _is_nested(figure: Any) -> bool:
+    return isinstance(figure, Mapping | list | tuple)
+
+
+def _words(name: object) -> str:
+    return str(name).replace("_", " ")
+
+
+def _text(figure: Any) -> str:
+    if isinstance(figure, bool) or figure is None:
+        return {True: "yes", False: "no", None: "–"}[figure]
+    if isinstance(figure, int | float):
+        return number(figure)
+    if isinstance(figure, list | tuple):
+        return ", ".join(map(_text, figure))
+    return str(figure)
+
+
+def explored(exploration: Exploration) -> dict[str, Any]:
+    """Return the choices of an exploration as plain data, numbered so that a page can name them."""
+    choices = [
+        {**choice.to_dict(), "share": part.max_suppressed}
+        for part in exploration.parts
+        for choice in part.choices
+    ]
+    return {
+        "n_rows": exploration.n_rows,
+        "n_nodes": exploration.n_nodes,
+        "heights": dict(exploration.heights),
+        "whole": exploration.whole,
+        "choices": [choice for choice in choices if math.isfinite(choice["costs"]["loss"])],
+    }
+
+
+def choices_chart(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the chart of choices by what they cost and how exposed they leave people."""
+    rows = [
+        {
+            "number": position,
+            "method": choice["method"],
+            "loss": round(choice["costs"]["loss"], 5),
+            "risk": round(choice["risk"]["mean"], 6),
+            "out": choice["suppressed"],
+        }
+        for position, choice in enumerate(choices, start=1)
+    ]
+    percent = {"format": "~%", "tickCount": 5}
+    x = encoded_by("loss:Q", title="loss of detail", axis=percent, scale={"zero": False, "nice": True})
+    y = encoded_by("risk:Q", title="mean risk", axis=percent, scale={"zero": False, "nice": True})
+    tooltip = [
+        encoded_by("number:Q", title="solution"),
+        encoded_by("method:N", title="method"),
+        encoded_by("loss:Q", title="loss of detail", format=".1%"),
+        encoded_by("risk:Q", title="mean risk", format=".2%"),
+        encoded_by("out:Q", title="rows left out", format=","),
+    ]
+    dots = {"type": "point", "filled": True, "size": 260, "color": PAGE["after"], "opacity": 0.85}
+    labels = {"type": "text", "color": PAGE["panel"], "fontSize": 11, "fontWeight": 600}
+    spec = {
+        "encoding": {"x": x, "y": y, "tooltip": tooltip},
+        "layer": [{"mark": dots}, {"mark": labels, "encoding": {"text": encoded_by("number:Q")}}],
+    }
+    return page_chart(spec, rows, height=300, description="Solutions by loss of detail and mean risk.")

@@ -1,0 +1,221 @@
+"""Pages about runs: their progress, their results side by side, and what is handed over."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+
+from discreet.core.errors import InputError
+from discreet.core.registry import METHODS
+from discreet.engines.folders import RECORD
+from discreet.report.page import script_json, trusted
+from discreet.studio import tasks
+from discreet.studio.app import MissingPageError, Visit, download, go, stored
+from discreet.studio.checklist import checklist
+from discreet.studio.column_pages import data_path
+from discreet.studio.job_pages import filled, plain_document, scripts
+from discreet.studio.projects import Project
+from discreet.studio.results import choices_chart
+from discreet.studio.running import Run, start_run
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+_SHARES = (0.0, 0.02, 0.05)
+_SECONDS = 20.0
+_REPORTS = {"report.html": "text/html", "release.json": "application/json"}
+
+
+async def _start(visit: Visit) -> Response:
+    """Start a run of the job as the form has it."""
+    project = visit.project
+    pairs = await visit.form()
+    fields = dict(pairs)
+    if len(pairs) > 1:
+        project.change("Settings of a run", filled(project, pairs))
+    document, path = plain_document(project), data_path(project)
+    what = fields.get("what", "release") if project.task.makes_release else "verb"
+    if what == "explore":
+        title = "Ways to keep the guarantee"
+        run = start_run(project.folder, title, what, document, path=path, shares=_SHARES, seconds=_SECONDS)
+    elif what == "verb":
+        run = start_run(
+            project.folder, project.task.title, what, document, path=path, ending=project.task.ending
+        )
+    else:
+        run = start_run(project.folder, _title(document), "release", document, path=path)
+    project.runs[run.number] = run
+    return go(f"/p/{project.number}/runs/{run.number}")
+
+
+def _title(document: Mapping[str, Any]) -> str:
+    """Return a name for a run: its method and the numbers of its guarantees."""
+    parts = []
+    for guarantee in document["guarantee"]:
+        numbers = [f"{name} = {value}" for name, value in guarantee.items() if isinstance(value, int | float)]
+        parts.append(", ".join(numbers[:2]) or tasks.title_of(guarantee["kind"]))
+    return f"{document['method'].get('name')}: {'; '.join(parts)}"
+
+
+def _run(visit: Visit) -> tuple[Project, Run]:
+    project = visit.project
+    run = project.runs.get(visit.request.path_params["run"])
+    if run is None:
+        raise MissingPageError
+    return project, run
+
+
+async def _show(visit: Visit) -> Response:
+    project, run = _run(visit)
+    result = run.result if run.state == "done" else None
+    chart = ""
+    if run.what == "explore" and result is not None:
+        chart = trusted(script_json(choices_chart(result["choices"])))
+    page = trusted(run.page) if run.state == "done" else ""
+    return visit.page(
+        "run.html",
+        project=project,
+        step="results",
+        run=run,
+        result=result,
+        chart=chart,
+        content=page,
+        methods=METHODS,
+    )
+
+
+async def _events(visit: Visit) -> Response:
+    from starlette.responses import StreamingResponse
+
+    _, run = _run(visit)
+    return StreamingResponse(run.events(), media_type="text/event-stream")
+
+
+async def _cancel(visit: Visit) -> Response:
+    project, run = _run(visit)
+    run.cancel()
+    return go(f"/p/{project.number}/runs/{run.number}")
+
+
+async def _use(visit: Visit) -> Response:
+    """Choose a release to hand over, or take over a solution that was found."""
+    project, run = _run(visit)
+    position = dict(await visit.form()).get("choice", "")
+    if run.what != "explore":
+        if run.state != "done":
+            raise InputError("This run has made no release.")
+        project.chosen = run.number
+        return go(f"/p/{project.number}/hand-over")
+    choices = run.result["choices"]
+    if not position.isdecimal() or int(position) >= len(choices):
+        raise MissingPageError
+    choice = choices[int(position)]
+    options = METHODS[choice["method"]].options()
+    method: dict[str, Any] = {"name": choice["method"]}
+    if choice["levels"] is not None:
+        method["levels"] = choice["levels"]
+    if "max_suppressed" in options:
+        method["max_suppressed"] = choice["share"]
+    project.change(f"Solution {int(position) + 1}: {choice['method']}", {**run.document, "method": method})
+    return go(f"/p/{project.number}/protect")
+
+
+async def _results(visit: Visit) -> Response:
+    project = visit.project
+    finished = [
+        run for run in reversed(project.runs.values()) if run.state == "done" and run.what != "explore"
+    ]
+    others = [run for run in reversed(project.runs.values()) if run not in finished]
+    compared = [(run, run.result) for run in finished]
+    return visit.page("results.html", project=project, step="results", compared=compared, others=others)
+
+
+async def _hand_over(visit: Visit) -> Response:
+    project = visit.project
+    run = project.runs.get(project.chosen or "")
+    steps = None if run is None else checklist(run.result, run.document)
+    names = [] if run is None else sorted(path.name for path in run.out.iterdir())
+    return visit.page(
+        "hand_over.html",
+        project=project,
+        step="hand-over",
+        run=run,
+        checks=steps,
+        names=names,
+        **scripts(project),
+    )
+
+
+async def _file(visit: Visit) -> Response:
+    """Return the release as a zip, one of its files, or what a verb wrote, to be saved."""
+    _, run = _run(visit)
+    name = visit.request.path_params["name"]
+    if run.state != "done":
+        raise MissingPageError
+    if name == "release.zip":
+        return download(await run_in_threadpool(_zipped, run.out, "release"), name, "application/zip")
+    if name == "private.zip":
+        folder = run.out.with_name(f"{run.out.name}.private")
+        return download(await run_in_threadpool(_zipped, folder, "release.private"), name, "application/zip")
+    if name in _REPORTS and (run.out / name).is_file():
+        return download((run.out / name).read_bytes(), name, _REPORTS[name])
+    if run.what == "verb" and name == "result" and run.result["file"]:
+        path = run.folder / run.result["file"]
+        return download(path.read_bytes(), f"result{path.suffix}")
+    raise MissingPageError
+
+
+def _zipped(folder: Path, name: str) -> bytes:
+    """Return the files of a folder as a zip, without the dates of their making."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            archive.writestr(zipfile.ZipInfo(f"{name}/{path.name}"), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
+
+
+async def _next_month(visit: Visit) -> Response:
+    """Protect new rows as a release of this project did."""
+    project, run = _run(visit)
+    if run.state != "done" or not (run.out / RECORD).is_file():
+        raise MissingPageError
+    name, path = await stored(visit)
+    document = {**run.document, "reading": project.reading}
+    applied = start_run(
+        project.folder, f"The same for {name}", "apply", document, path=str(path), release=str(run.out)
+    )
+    project.runs[applied.number] = applied
+    return go(f"/p/{project.number}/runs/{applied.number}")
+
+
+async def _check(visit: Visit) -> Response:
+    """Judge the release once more, by a copy of its files alone, as whoever receives it would."""
+    project, run = _run(visit)
+    if run.state != "done" or not (run.out / RECORD).is_file():
+        raise MissingPageError
+    copy = project.folder / f"{run.number}-received"
+    shutil.rmtree(copy, ignore_errors=True)
+    await run_in_threadpool(shutil.copytree, run.out, copy)
+    judged = start_run(project.folder, f"Check of {run.title}", "check", run.document, path=str(copy))
+    project.runs[judged.number] = judged
+    return go(f"/p/{project.number}/runs/{judged.number}")
+
+
+ROUTES = (
+    ("POST", "/p/{project}/runs", _start),
+    ("GET", "/p/{project}/runs/{run}", _show),
+    ("GET", "/p/{project}/runs/{run}/events", _events),
+    ("POST", "/p/{project}/runs/{run}/cancel", _cancel),
+    ("POST", "/p/{project}/runs/{run}/use", _use),
+    ("POST", "/p/{project}/runs/{run}/next", _next_month),
+    ("POST", "/p/{project}/runs/{run}/check", _check),
+    ("GET", "/p/{project}/runs/{run}/save/{name}", _file),
+    ("GET", "/p/{project}/results", _results),
+    ("GET", "/p/{project}/hand-over", _hand_over),
+)

@@ -1,0 +1,148 @@
+"""The worker of a run: reads what to do from its folder, does it, and reports line by line what a page may show."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.core.boundary import safe_error
+from discreet.core.errors import DiscreetError
+from discreet.core.release import Release
+from discreet.engines.writing import json_ready
+from discreet.job import Made, run
+from discreet.job.running import STAGES, finish
+from discreet.job.verbs import Progress, verb_job
+from discreet.studio.documents import job_of
+from discreet.studio.results import explored, judged, made_page, released_page, summary
+from discreet.studio.running import JOB, OUT, PAGE, RESULT
+
+_UNKNOWN = "The run ended by an error of ours ({}). Nothing was written."
+
+
+class _Reporter:
+    """Reports stages to the server, one line of JSON each."""
+
+    def __init__(self, n_stages: int) -> None:
+        self._n_stages, self._begun = n_stages + 1, -1
+        # Libraries may print; only reports go to the server.
+        self._stream = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def __call__(self, stage: str) -> None:
+        """Begin a stage; after a colon it says how far the same stage is."""
+        self._begun += ":" not in stage
+        self.line(stage=stage, share=min(self._begun / self._n_stages, 1.0))
+
+    def line(self, **report: Any) -> None:
+        """Report anything."""
+        self._stream.write(json.dumps(json_ready(report)) + "\n")
+        self._stream.flush()
+
+
+def perform_run(folder: Path, progress: Progress) -> None:
+    """Do what the folder of a run says, and leave its result there."""
+    record = json.loads((folder / JOB).read_text(encoding="utf-8"))
+    result, page = _TASKS[record["what"]](record, folder, progress)
+    progress("Drawing the pages")
+    (folder / PAGE).write_text(page(), encoding="utf-8")
+    (folder / RESULT).write_text(
+        json.dumps(json_ready(result()), ensure_ascii=False, allow_nan=False), encoding="utf-8"
+    )
+
+
+Outcome = tuple[Callable[[], dict[str, Any]], Callable[[], str]]
+"""What a run says of its result, and its page."""
+
+
+def _release(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    job = job_of(record["document"], Path(record["path"]), folder / OUT)
+    release = run(job, progress)
+    return lambda: summary(release), lambda: released_page(release)
+
+
+def _apply(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Protect new rows as an earlier release did."""
+    from discreet.engines.files import read
+    from discreet.engines.folders import RECORD
+    from discreet.publish.recipes.recipe import Recipe
+
+    progress("Reading")
+    recipe = Recipe.read(Path(record["release"]) / RECORD)
+    earlier = [entry["name"] for entry in recipe.data["columns"] if entry.get("type") == "string"]
+    frame = read(Path(record["path"]), **{"text": earlier, **record["document"]["reading"]})
+    progress("Protecting")
+    release: Release = recipe.apply(frame)
+    finish(release, progress, folder / OUT)
+    return lambda: summary(release), lambda: released_page(release)
+
+
+def _explore(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Compare the ways of all methods to keep the guarantee."""
+    from discreet.job.exploration import explore
+
+    job = job_of(record["document"], Path(record["path"]), None)
+    progress("Reading")
+    table = job.kind.read(job.input)
+    assert job.promise is not None
+    progress("Comparing methods")
+    exploration = explore(table, [job.promise], shares=record["shares"], time_limit=record["seconds"])
+    return lambda: explored(exploration), lambda: ""
+
+
+def _verb(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Do anything that makes no release."""
+    document = dict(record["document"])
+    document["input"] = {**document["input"], "path": record["path"]}
+    document["output"] = {name: str(folder / f"{OUT}{record['ending']}") for name in document["output"]}
+    job = verb_job(document)
+    assert job is not None
+    result: Made = run(job, progress)
+    return lambda: {"figures": result.figures, "file": job.out and job.out.name}, lambda: made_page(result)
+
+
+def _check(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Judge a release by its files alone."""
+    from discreet.job.release_checking import judge_release
+
+    progress("Judging")
+    judgment = judge_release(Path(record["path"]))
+    return lambda: {"word": judgment.word}, lambda: judged(judgment)
+
+
+_TASKS: Mapping[str, Callable[[Mapping[str, Any], Path, Progress], Outcome]] = {
+    "release": _release,
+    "apply": _apply,
+    "explore": _explore,
+    "verb": _verb,
+    "check": _check,
+}
+
+
+def work(folder: Path) -> int:
+    """Do a run; report its end, or what went wrong without any data value."""
+    warnings.simplefilter("ignore")
+    report = _Reporter(len(STAGES))
+    try:
+        perform_run(folder, report)
+    except MemoryError:
+        report.line(error="There is not enough memory for this. Fewer columns would need less.")
+    except Exception as error:  # noqa: BLE001  # a bug's message may hold data
+        safe = safe_error(error, "The run")
+        is_ours = isinstance(safe, DiscreetError)
+        report.line(
+            error=str(safe) if is_ours else _UNKNOWN.format(type(error).__name__),
+            fix=safe.fix if isinstance(safe, DiscreetError) else {},
+        )
+    else:
+        report.line(done=True, stage="Done", share=1.0)
+        return 0
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(work(Path(sys.argv[1])))
