@@ -138,8 +138,8 @@ def _membership_lines(attack_: MembershipAttack) -> Iterator[tuple[str, str]]:
         yield (
             "membership",
             (
-                f"a member is nearer than others with {percent(auc)} ({percent(attack_.low)} to {percent(attack_.high)}); "
-                "50% is a coin"
+                f"a member is nearer than others with {percent(auc)} "
+                f"({percent(attack_.low)} to {percent(attack_.high)}); 50% is a coin"
             ),
         )
     near = attack_.closeness

@@ -110,7 +110,7 @@ class CoarseTable(Table):
         return self.origin.groups()
 
     @property
-    def counted(self) -> Groups:  # type: ignore[override]
+    def counted(self) -> Groups:
         """The classes."""
         return self.origin.counted
 
