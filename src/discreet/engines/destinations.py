@@ -51,10 +51,10 @@ class Destination(Protocol):
         ...
 
 
-def shown(to: str) -> str:
+def without_password(to: str) -> str:
     """Return what messages call a destination: its address without a password.
 
-    >>> shown("postgresql://ann:secret@host/clinic?table=k5"), shown("-")
+    >>> without_password("postgresql://ann:secret@host/clinic?table=k5"), without_password("-")
     ('postgresql://ann@host/clinic?table=k5', 'standard output')
     """
     return "standard output" if to == STANDARD else str(address_of(to) or to)
@@ -80,7 +80,7 @@ def require_new(to: str, format_: str | None = None) -> None:
 
 
 @contextmanager
-def published(to: str, frame: Any, format_: str | None = None) -> Iterator[Destination]:
+def new_destination(to: str, frame: Any, format_: str | None = None) -> Iterator[Destination]:
     """Write a frame to a destination; it stays only if it was committed and nothing failed afterwards."""
     destination = _destination(to, format_)
     try:

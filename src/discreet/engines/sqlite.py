@@ -46,7 +46,7 @@ _ISO = {
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
+def sqlite_session(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a file for reading; all queries see the same rows."""
     session = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:

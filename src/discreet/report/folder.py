@@ -19,7 +19,7 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, require_replaceable
-from discreet.engines.destinations import file_of, published, shown
+from discreet.engines.destinations import file_of, new_destination, without_password
 from discreet.engines.folders import (
     DIGESTS,
     RECORD,
@@ -98,7 +98,7 @@ def write_release(
             write_signature(public / RECORD, key)
         write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
         if rows is not None:
-            _judge_again(release, lambda: kind.of_table(release, rows.rows), str(to and shown(to)))
+            _judge_again(release, lambda: kind.of_table(release, rows.rows), str(to and without_password(to)))
             rows.commit()
     return folder
 
@@ -111,7 +111,7 @@ def destination(to: str | None, release: Release, format: str | None) -> Iterato
         return
     if release.kind != "table":
         raise ParameterError("Only the rows of a table are written elsewhere; leave the address out.")
-    with published(to, release.frame, format) as rows:
+    with new_destination(to, release.frame, format) as rows:
         yield rows
 
 

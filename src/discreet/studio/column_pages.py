@@ -11,7 +11,7 @@ from discreet.core.hierarchy.scales import scale_names
 from discreet.core.schema import Role
 from discreet.studio import editing, looking
 from discreet.studio.app import MissingPageError, Visit, download, go
-from discreet.studio.home_pages import opened
+from discreet.studio.home_pages import first_look
 from discreet.studio.pages import template
 from discreet.studio.projects import Project
 
@@ -74,7 +74,7 @@ async def _reading(visit: Visit) -> Response:
     earlier = project.steps, project.position
     project.steps, project.position = [], -1
     try:
-        await opened(project, reading)
+        await first_look(project, reading)
     except DiscreetError:
         project.steps, project.position = earlier
         raise

@@ -30,7 +30,7 @@ async def _home(visit: Visit) -> Response:
         visit.projects.demo = False
         path = await run_in_threadpool(sample_file, task, visit.projects.folder)
         project = visit.projects.add(path.name, task, path)
-        await opened(project, {})
+        await first_look(project, {})
         return RedirectResponse(f"/p/{project.number}/look", status_code=303)
     sizes = [(path.name, path.stat().st_size) for path in visit.projects.offered()]
     return visit.page(
@@ -90,14 +90,14 @@ async def _begin(visit: Visit, name: str, task: Task, path: Path, *, beside: Pat
 async def _open_in_either_way(project: Project, reading: dict[str, Any]) -> None:
     """Look at the data; where its first line may be a record, it is taken for one, which shows least of it."""
     try:
-        await opened(project, reading)
+        await first_look(project, reading)
     except DiscreetError:
         if project.task.data != "table" or "header" in reading:
             raise
-        await opened(project, {**reading, "header": False})
+        await first_look(project, {**reading, "header": False})
 
 
-async def opened(project: Project, reading: dict[str, Any]) -> None:
+async def first_look(project: Project, reading: dict[str, Any]) -> None:
     """Look at the data of a project, and propose a job where it has none yet."""
     path = str(project.path)
     if project.task.data == "table":

@@ -69,7 +69,7 @@ def _joined(large: SensitiveCounts, small: SensitiveCounts) -> SensitiveCounts:
     )
 
 
-class CoarseTable(Table):
+class RolledUpTable(Table):
     """A table whose tuples are counted at given levels; what concerns its rows is that of the table itself.
 
     The code of a value is that of the first leaf below its node. So a node is found by any code below it as before, and

@@ -63,7 +63,7 @@ def stored_table(path: Path, table: str | None) -> duckdb.DuckDBPyRelation:
         head = stream.read(len(sqlite.MAGIC))
     connection = connect()
     if head == sqlite.MAGIC:
-        with sqlite.opened(path) as session:
+        with sqlite.sqlite_session(path) as session:
             rows = sqlite.table_rows(session, path, table)
             connection.from_arrow(rows.schema.empty_table()).create("data")
             for batch in rows:

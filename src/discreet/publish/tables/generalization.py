@@ -10,7 +10,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, InstanceOf, IntIn
-from discreet.core.tables.beyond_memory import CoarseTable
+from discreet.core.tables.beyond_memory import RolledUpTable
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import Lattice, Node, column_tree
 from discreet.publish.recipes.recipe_parts import TOP
@@ -65,7 +65,7 @@ class Generalization(LatticePublisher):
         if not table.exceeds_memory:
             return table
         trees = {name: column_tree(table, name) for name in table.schema.quasi}
-        return CoarseTable(table, {name: (tree, self._level(name, tree)) for name, tree in trees.items()})
+        return RolledUpTable(table, {name: (tree, self._level(name, tree)) for name, tree in trees.items()})
 
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         lattice = Lattice(table)
