@@ -268,6 +268,12 @@ METHODS: dict[str, Method] = {
             "values are judged",
         ),
         _table(
+            "local-suppression",
+            "local_suppression:LocalSuppression",
+            "publishes each cell exactly or as a star, with as few stars as the guarantee allows; cautions where "
+            "sensitive values are judged",
+        ),
+        _table(
             "microaggregation",
             "microaggregation:Microaggregation",
             "publishes the means of small groups of near rows in place of numbers and dates",

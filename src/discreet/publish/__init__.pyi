@@ -18,6 +18,7 @@ from .tables.generalization import Generalization as Generalization
 from .tables.global_recoding import GlobalRecoding as GlobalRecoding
 from .tables.incognito import Incognito as Incognito
 from .tables.local_recoding import LocalRecoding as LocalRecoding
+from .tables.local_suppression import LocalSuppression as LocalSuppression
 from .tables.microaggregation import Microaggregation as Microaggregation
 from .tables.mondrian import Mondrian as Mondrian
 from .tables.optimal_lattice import OptimalLattice as OptimalLattice

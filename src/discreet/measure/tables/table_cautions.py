@@ -367,7 +367,10 @@ def _minimality(release: Release) -> Iterator[Caution]:
 
 
 def _is_always_minimal(recipe: Mapping[str, Any]) -> bool:
-    return recipe.get("method") == "LocalRecoding" or recipe.get("parameters", {}).get("strict") is False
+    return (
+        recipe.get("method") in ("LocalRecoding", "LocalSuppression")
+        or recipe.get("parameters", {}).get("strict") is False
+    )
 
 
 def _is_surely_kept(table: Table, name: str, suppressed: int) -> bool:
