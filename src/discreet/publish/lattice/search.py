@@ -51,7 +51,8 @@ class Search:
         """Find the node with the least cost among those that keep the guarantee; the best so far at the deadline."""
         self._start()
         rules = self.scorer.guarantee.class_rules(self.lattice.table.schema.sensitive)
-        if self.scorer.limit < self.lattice.table.n_rows and ValueSearch.fits(self.lattice, rules):
+        few_left_out = self.scorer.limit < self.lattice.table.n_rows and not self.scorer.stars_rows
+        if few_left_out and ValueSearch.fits(self.lattice, rules):
             return self._best_by_values(ValueSearch(self.scorer, rules or ()))
         floors = self._floors.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
@@ -189,7 +190,8 @@ class Search:
 def score_all(scorer: Scorer) -> Visited:
     """Score every node of a lattice."""
     lattice, measure = scorer.lattice, scorer.measure
-    if not (scorer.guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
+    by_size = scorer.guarantee.by_size and not scorer.stars_rows
+    if not (by_size and scorer.is_packed and measure.relaxed_is_exact):
         for number in range(lattice.n_nodes):
             scorer.exact(lattice.node(number))
         return scorer.visited()

@@ -81,7 +81,9 @@ class GlobalRecoding(TablePublisher):
     time_limit: float | None = None
 
     constraints: ClassVar[Constraints] = {
-        name: allowed for name, allowed in OptimalLattice.constraints.items() if name != "visit"
+        name: allowed
+        for name, allowed in OptimalLattice.constraints.items()
+        if name not in OptimalLattice.whole_columns_only
     }
 
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import Constraints, OneOf
-from discreet.core.release import Cells
+from discreet.core.release import Cells, Release
+from discreet.core.tables.labels import STAR
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import Lattice, Node
@@ -26,6 +27,7 @@ from discreet.publish.tables.publisher import (
     enough_for,
     kept_groups,
     refuse_too_many,
+    with_starred,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +54,22 @@ class LatticePublisher(TablePublisher):
 
     constraints: ClassVar[Constraints] = {**TablePublisher.constraints, "max_suppressed": SUPPRESSIBLE}
 
+    def release(self, table: Table) -> Release:
+        """Protect a table and publish it, with its rows in random order."""
+        release = super().release(table)
+        if release.evidence.details.get("starred") and not release.verdict.ok:
+            raise InfeasibleError(
+                f"Rows of stars may be anybody's, so that the release does not keep {self.guarantee}: leave them out "
+                "with keep_suppressed=False.",
+                fix={"keep_suppressed": False},
+            )
+        return release
+
+    @property
+    def _stars_rows(self) -> bool:
+        """Whether suppressed rows stay in the table, with stars."""
+        return False
+
     @abstractmethod
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         """Return the lattice, the node to publish at, and the details of the search for the evidence."""
@@ -61,7 +79,7 @@ class LatticePublisher(TablePublisher):
         lattice, node, details = self._choose(table)
         details = details | self._minimality(table, node)
         groups, labels, codes = lattice.groups(node)
-        kept = kept_groups(self.guarantee, groups)
+        kept = (with_starred if self._stars_rows else kept_groups)(self.guarantee, groups)
         n_dropped = int(groups.sizes[~kept].sum())
         sensitive = table.schema.sensitive
         if n_dropped and self.guarantee.judged_values(sensitive):
@@ -78,7 +96,7 @@ class LatticePublisher(TablePublisher):
             covered = np.bincount(tree.levels[level], weights=table.overall(name)).astype(np.int64)
             cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
             published[name] = [tree.labels[level][code] for code in np.unique(codes[column][kept])]
-        return Plan(
+        plan = Plan(
             groups.sizes[kept],
             cells,
             by_value=by_value,
@@ -88,11 +106,38 @@ class LatticePublisher(TablePublisher):
             details=details,
             published=published,
         )
+        return _starred(plan, lattice, node) if n_dropped and self._stars_rows else plan
 
     def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
         """Return the detail that says whether sensitive values decided which node was chosen; none for given levels."""
         del table, node
         return {}
+
+
+def _starred(plan: Plan, lattice: Lattice, node: Node) -> Plan:
+    """Return a plan in which rows that would be left out stay, with a star in every quasi-identifier."""
+    by_piece, cells = {}, {}
+    for name, tree, level in zip(lattice.names, lattice.trees, node, strict=True):
+        labels = [*tree.labels[level], STAR]
+        index = np.where(plan.dropped, len(labels) - 1, tree.levels[level][lattice.table.codes(name)])
+        by_piece[name] = Replacement(index.astype(np.int32), pa.array(labels, pa.string()))
+        old = plan.cells[name]
+        cells[name] = Cells(
+            np.append(old.index, old.loss.size).astype(np.int32),
+            np.append(old.loss, 1.0),
+            np.append(old.covered, lattice.table.n_rows),
+        )
+    return replace(
+        plan,
+        sizes=np.append(plan.sizes, plan.suppressed),
+        cells=cells,
+        by_value={},
+        by_piece=by_piece,
+        dropped=None,
+        suppressed=0,
+        details={**plan.details, "starred": plan.suppressed},
+        published={name: sorted({*labels, STAR}, key=str) for name, labels in (plan.published or {}).items()},
+    )
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -121,9 +166,8 @@ class LatticeSearch(LatticePublisher):
         from discreet.publish.lattice.scoring import Scorer
 
         measure = MEASURES[self.measure](lattice, lattice.weights(weights, owner=self), aggregate)
-        return Scorer(
-            lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, lattice.table.n_rows)
-        )
+        limit = allowed_rows(self.max_suppressed, lattice.table.n_rows)
+        return Scorer(lattice, self.guarantee, measure, limit, stars_rows=self._stars_rows)
 
     def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
         """Return the detail that says whether sensitive values decided which node was chosen.

@@ -114,7 +114,11 @@ class LocalRecoding(TablePublisher):
     cells: bool = True
 
     constraints: ClassVar[Constraints] = {
-        **{name: allowed for name, allowed in OptimalLattice.constraints.items() if name != "visit"},
+        **{
+            name: allowed
+            for name, allowed in OptimalLattice.constraints.items()
+            if name not in OptimalLattice.whole_columns_only
+        },
         "max_rounds": IntIn(1),
         "cells": BOOL,
     }

@@ -12,13 +12,13 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.params import BY_COLUMN, NONE, POSITIVE, Constraints, OneOf
+from discreet.core.params import BOOL, BY_COLUMN, NONE, POSITIVE, Constraints, OneOf
 from discreet.core.rng import generator
 from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.lattice_search import LatticeSearch
-from discreet.publish.tables.publisher import kept_groups
+from discreet.publish.tables.publisher import kept_groups, with_starred
 
 if TYPE_CHECKING:
     from discreet.publish.lattice.scoring import Scorer
@@ -45,6 +45,9 @@ class OptimalLattice(LatticeSearch):
 
     Parameters
     ----------
+    keep_suppressed
+        Whether suppressed rows stay, with ``*`` in every quasi-identifier. They are a class like any other, which keeps
+        the guarantee too, and classes are compared with the table before suppression.
     aggregate
         How columns are put together: ``"mean"``, ``"maximum"`` or ``"geometric"``.
     weights
@@ -80,6 +83,7 @@ class OptimalLattice(LatticeSearch):
     PASSAT 2012.
     """
 
+    keep_suppressed: bool = False
     aggregate: Literal["mean", "maximum", "geometric"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
@@ -88,8 +92,11 @@ class OptimalLattice(LatticeSearch):
     time_limit: float | None = None
 
     not_in_recipe: ClassVar[tuple[str, ...]] = (*LatticeSearch.not_in_recipe, "visit")
+    whole_columns_only: ClassVar[tuple[str, ...]] = ("visit", "keep_suppressed")
+    """Parameters that methods which begin at the best node have no use for."""
     constraints: ClassVar[Constraints] = {
         **LatticeSearch.constraints,
+        "keep_suppressed": BOOL,
         "aggregate": OneOf(("mean", "maximum", "geometric")),
         "weights": BY_COLUMN,
         "lowest": BY_COLUMN,
@@ -104,6 +111,10 @@ class OptimalLattice(LatticeSearch):
         self._check(table)
         lattice, node, _ = self._choose(table)
         return lattice.levels(node)
+
+    @property
+    def _stars_rows(self) -> bool:
+        return self.keep_suppressed
 
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         from discreet.publish.lattice.search import score_all
@@ -173,5 +184,12 @@ class OptimalLattice(LatticeSearch):
         least = n_rows = lattice.table.n_rows
         for node in [lattice.top, *(score.node for score in scores[:_RECOUNTED])]:
             groups, _ = scorer.classes.groups(node)
-            least = min(least, int(groups.sizes[~kept_groups(self.guarantee, groups)].sum()))
+            least = min(
+                least,
+                int(
+                    groups.sizes[
+                        ~(with_starred if self.keep_suppressed else kept_groups)(self.guarantee, groups)
+                    ].sum()
+                ),
+            )
         return self._infeasible(least, n_rows)
