@@ -98,6 +98,15 @@ class SharedCover(Cover, Protocol):
         ...
 
 
+@runtime_checkable
+class NestedCover(Cover, Protocol):
+    """A cover of the classes of a node, which knows whether finer nodes describe fewer people."""
+
+    def is_nested(self, population: object) -> bool:
+        """Return whether each level's labels cover whom the finer ones cover."""
+        ...
+
+
 @dataclass(frozen=True, repr=False)
 class _CoverOf:
     """The cover of some groups."""

@@ -80,9 +80,10 @@ class Scorer:
         self._stats: dict[Node, Stats] = {}
 
     @property
-    def has_sensitive(self) -> bool:
-        """Whether the guarantee looks at sensitive values, so that sizes alone do not settle a node."""
-        return bool(self._sensitive) or not self.is_packed
+    def looks_beyond_sizes(self) -> bool:
+        """Whether the guarantee looks at more than sizes, at sensitive values or a population, which settles nodes."""
+        by_sizes = self.guarantee.by_size or self.guarantee.table_wide
+        return bool(self._sensitive) or not self.is_packed or not by_sizes
 
     @cached_property
     def sizes(self) -> RollUp | Recount:

@@ -178,7 +178,7 @@ class Search:
 
     def _rule(self, node: Node) -> None:
         """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
-        if self.scorer.has_sensitive:
+        if self.scorer.looks_beyond_sizes:
             self._ruled[self.lattice.place(node)] = OPEN
             self._exact(node)
         elif self.scorer.relaxed(node).suppressed > self.scorer.limit:

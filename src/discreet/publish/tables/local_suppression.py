@@ -58,10 +58,10 @@ class LocalSuppression(TablePublisher):
     Parameters
     ----------
     importance
-        Columns from the most important down. A cell of one costs more than cells of all less important columns together;
-        columns that are not named come last, and count by the schema's weights.
+        Columns from the most important down. A cell of one costs more than cells of all less important columns
+        together; columns that are not named come last, and count by the schema's weights.
     max_cells
-        The largest share of the cells of a column that may be starred, by name; 0 for none. A row left out counts in all.
+        The largest share of the cells of a column that may be starred, by name. A row left out counts in all.
     max_suppressed
         The rows that may be left out: their number as an int, or a share as a float. One costs as much as its cells.
     exact
@@ -76,7 +76,8 @@ class LocalSuppression(TablePublisher):
     >>> from discreet.guarantees import KAnonymity
     >>> people = pa.table({"key1": [1, 1, 1, 3, 4, 4, 6, 1], "key2": [2, 2, 2, 3, 3, 3, 2, 2],
     ...     "key3": [5, 1, 1, 1, 1, 1, 1, 5], "key4": [1, 1, 1, 5, 4, 1, 5, 1]})
-    >>> release = LocalSuppression(KAnonymity(2)).release(Table(people, {name: quasi() for name in people.column_names}))
+    >>> table = Table(people, dict.fromkeys(people.column_names, quasi()))
+    >>> release = LocalSuppression(KAnonymity(2)).release(table)
     >>> for row in sorted(zip(*release.frame.to_pydict().values())):
     ...     print(*row)
     * * 1 5
