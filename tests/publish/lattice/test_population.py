@@ -18,7 +18,8 @@ from discreet.publish import Incognito, OptimalLattice, Samarati
 from discreet.publish.lattice.lattice import Lattice
 
 AGES = st.sampled_from([1, 2, 11, 25, None])
-PEOPLE = st.lists(st.tuples(st.sampled_from([1, 2, 3, 11, 12, 25, None]), st.sampled_from(["a", "b", "d", None])), min_size=1, max_size=20)
+KNOWN = st.tuples(st.sampled_from([1, 2, 3, 11, 12, 25, None]), st.sampled_from(["a", "b", "d", None]))
+PEOPLE = st.lists(KNOWN, min_size=1, max_size=20)
 ROWS = st.lists(st.tuples(AGES, st.sampled_from(["a", "b", "c", None])), min_size=1, max_size=10)
 TOWNS_OF_ALL = from_mapping({"a": ["north"], "b": ["north"], "c": ["south"], "d": ["south"]})
 TOWNS = from_mapping({"a": ["north"], "b": ["north"], "c": ["south"]})

@@ -13,7 +13,7 @@ from discreet.core.release import Release
 from discreet.guarantees import Guarantee
 from discreet.kernels.tables.grouping import distinct, pack
 from discreet.publish.lattice.lattice import Lattice
-from discreet.publish.lattice.measures import MEASURES, Dropped, NodeMeasure
+from discreet.publish.lattice.measures import Dropped, NodeMeasure, node_measure
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import score_all
 from discreet.publish.tables.publisher import allowed_rows
@@ -117,7 +117,8 @@ def _measure(options: Mapping[str, Any], lattice: Lattice, name: str) -> NodeMea
     factors = options.get("weights") or {}
     schema = lattice.table.schema
     weights = np.array([schema[column].weight * factors.get(column, 1.0) for column in lattice.names])
-    return MEASURES[name](lattice, weights / weights.max(), options.get("aggregate", "mean"))
+    how, factor = options.get("aggregate", "mean"), options.get("suppression_factor", 0.5)
+    return node_measure(name, lattice, weights / weights.max(), how, factor)
 
 
 def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, visited: Visited) -> Visited:

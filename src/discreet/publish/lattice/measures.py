@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.errors import ParameterError
 from discreet.kernels.tables.lattice import Stats
 from discreet.kernels.tables.lattice_nodes import Found
 from discreet.publish.lattice.lattice import Lattice, Node
 
-Aggregate = Literal["mean", "maximum", "geometric"]
+Aggregate = Literal["mean", "sum", "maximum", "geometric"]
 _ROUGHNESS = 1e-5
 Costs: TypeAlias = Any
 """A cost, or an array of costs."""
@@ -59,6 +60,10 @@ class NodeMeasure(ABC):
         self.aggregate = aggregate
         self.n_rows = lattice.table.n_rows
         self.columns = [self._column(column) for column in range(len(weights))]
+
+    def of_part(self, lattice: Lattice, weights: FloatArray) -> NodeMeasure:
+        """Return the measure of some columns, as their mean."""
+        return type(self)(lattice, weights, "mean")
 
     def floors(self, *, rough: bool = False) -> NDArray[Any]:
         """Return a lower bound of every node's cost, as an array over the lattice; a rough one is a little lower."""
@@ -103,7 +108,7 @@ class NodeMeasure(ABC):
             return product ** (1 / len(weighted)) - 1
         join = np.add.outer if outer else np.add
         total: FloatArray = reduce(join, weighted)
-        return total / len(weighted)
+        return total if self.aggregate == "sum" else total / len(weighted)
 
 
 class LossMeasure(NodeMeasure):
@@ -131,6 +136,55 @@ class LossMeasure(NodeMeasure):
             losses = self.lattice.losses(column, level)[dropped.codes[column]]
             columns.append(self.columns[column][step] + ((1 - losses) * dropped.sizes).sum() / self.n_rows)
         return float(self._joined(columns))
+
+
+class FactorMeasure(LossMeasure):
+    """The generalized loss with a factor g between generalization (towards 0) and suppression (towards 1), as in ARX.
+
+    A row in a cell that stands for a share a of the leaves counts min(1, 2 - 2g) a; a suppressed one
+    a + min(1, 2g) (1 - a). The sum is scaled so that exact rows cost 0. At g = 1/2 this is the loss.
+    """
+
+    counts_suppressed: ClassVar[bool] = False
+
+    def __init__(self, lattice: Lattice, weights: FloatArray, aggregate: Aggregate, factor: float) -> None:
+        self.factor = factor
+        self._generalized, self._suppressed = min(1.0, 2 - 2 * factor), min(1.0, 2 * factor)
+        super().__init__(lattice, weights, aggregate)
+
+    def of_part(self, lattice: Lattice, weights: FloatArray) -> NodeMeasure:
+        """Return the measure of some columns."""
+        return FactorMeasure(lattice, weights, "mean", self.factor)
+
+    def _column(self, column: int) -> FloatArray:
+        share = self._share(column, super()._column(column))
+        return self._generalized * (share - self._least(column)) / self._room(column)
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Return the floor: suppression adds to it."""
+        return floor
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the loss of a node."""
+        columns = []
+        for column, (level, step) in enumerate(zip(node, self.lattice.place(node), strict=True)):
+            share = self._share(column, self.lattice.losses(column, level)[dropped.codes[column]])
+            more = share * (1 - self._generalized) + self._suppressed * (1 - share)
+            more_by_row = (more * dropped.sizes).sum() / self.n_rows
+            columns.append(self.columns[column][step] + more_by_row / self._room(column))
+        return float(self._joined(columns))
+
+    def _least(self, column: int) -> float:
+        """Return the share of the leaves that an exact value is."""
+        return 1.0 / max(self.lattice.trees[column].n_leaves, 1)
+
+    def _share(self, column: int, loss: FloatArray) -> FloatArray:
+        """Return the share of the leaves from the loss."""
+        return loss * (1 - self._least(column)) + self._least(column)
+
+    def _room(self, column: int) -> float:
+        """Return what a column costs at most beyond exact rows; 1 where it has one value, which costs nothing."""
+        return (1 - self._generalized * self._least(column)) or 1.0
 
 
 class EntropyMeasure(NodeMeasure):
@@ -165,6 +219,23 @@ class EntropyMeasure(NodeMeasure):
         return float((counts * np.log2(self.n_rows / counts)).sum()) or 1.0
 
 
+class BitsMeasure(EntropyMeasure):
+    """Non-uniform entropy in bits, summed over the rows."""
+
+    def _held(self, column: int) -> float:
+        return 1.0
+
+
+class MonotoneEntropyMeasure(BitsMeasure):
+    """Non-uniform entropy in bits of the levels alone: suppression costs nothing."""
+
+    counts_suppressed: ClassVar[bool] = True
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the bits lost at a node."""
+        return self.floor(node)
+
+
 class PrecisionMeasure(NodeMeasure):
     """The mean of level over height; a suppressed row counts 1."""
 
@@ -185,6 +256,18 @@ class PrecisionMeasure(NodeMeasure):
         places = self.lattice.place(node)
         levels = [column[step] for column, step in zip(self.columns, places, strict=True)]
         return float(self._joined([level * (1 - share) + share for level in levels]))
+
+
+class MonotonePrecisionMeasure(PrecisionMeasure):
+    """The mean of level over height, whatever is suppressed."""
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Return the cost, which the levels alone decide."""
+        return floor
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the cost of a node."""
+        return self.floor(node)
 
 
 class HeightMeasure(NodeMeasure):
@@ -220,6 +303,20 @@ class DiscernibilityMeasure(_ClassMeasure):
         return float((sizes * sizes).sum() + self.n_rows * dropped.n_rows)
 
 
+class MonotoneDiscernibilityMeasure(_ClassMeasure):
+    """The sum of squared sizes of all classes, those that are suppressed among them."""
+
+    counts_suppressed: ClassVar[bool] = False
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Return a lower bound: the squares of the classes that are large enough."""
+        return np.asarray(stats.squares, np.float64)
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the cost of a node."""
+        return float((sizes * sizes).sum() + (dropped.sizes * dropped.sizes).sum())
+
+
 class ClassSizeMeasure(_ClassMeasure):
     """The average class size, all suppressed rows being one class."""
 
@@ -235,9 +332,26 @@ class ClassSizeMeasure(_ClassMeasure):
 MEASURES: dict[str, type[NodeMeasure]] = {
     "loss": LossMeasure,
     "entropy": EntropyMeasure,
+    "entropy_bits": BitsMeasure,
+    "monotone_entropy": MonotoneEntropyMeasure,
     "discernibility": DiscernibilityMeasure,
+    "monotone_discernibility": MonotoneDiscernibilityMeasure,
     "average_class_size": ClassSizeMeasure,
     "height": HeightMeasure,
     "precision": PrecisionMeasure,
+    "monotone_precision": MonotonePrecisionMeasure,
 }
 """The measures a lattice search can minimize, by name."""
+
+
+def node_measure(
+    name: str, lattice: Lattice, weights: FloatArray, aggregate: Aggregate = "mean", factor: float = 0.5
+) -> NodeMeasure:
+    """Return a measure by its name; a factor other than 1/2 weighs suppression against generalization in the loss."""
+    if factor == 0.5:
+        return MEASURES[name](lattice, weights, aggregate)
+    if name != "loss":
+        raise ParameterError(
+            "The 'suppression_factor' parameter of OptimalLattice belongs to measure='loss'."
+        )
+    return FactorMeasure(lattice, weights, aggregate, factor)

@@ -89,7 +89,9 @@ class PopulationCodes:
         n_classes = columns[0].size - inside.size
         chosen = np.concatenate([np.ones(n_classes, np.bool_), inside])
         _, number, _ = distinct(pack([column[chosen] for column in columns], cards))
-        totals = np.bincount(number[n_classes:], weights=self._counts[inside], minlength=int(number.max()) + 1)
+        totals = np.bincount(
+            number[n_classes:], weights=self._counts[inside], minlength=int(number.max()) + 1
+        )
         return np.asarray(totals[number[:n_classes]], np.int64)
 
     def _nodes(self, column: int, level: int) -> CodeArray:
@@ -111,7 +113,9 @@ class PopulationCodes:
             if labels.n_codes * values.n_codes <= _MOST_PAIRS:
                 described = described_values(labels, values)
                 # A star covers nulls too, and so may the label of the null: only what occurs is looked at.
-                described[np.setdiff1d(np.arange(labels.n_codes), label_of_node[self._nodes(column, level)])] = False
+                described[
+                    np.setdiff1d(np.arange(labels.n_codes), label_of_node[self._nodes(column, level)])
+                ] = False
                 described[:, self.population.overall(name) == 0] = False
                 n_labels = described.sum(axis=0)
                 if (n_labels <= 1).all():

@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     from discreet.publish.lattice.measures import Aggregate
     from discreet.publish.lattice.scoring import Scorer
 
-Measure: TypeAlias = Literal["loss", "entropy", "discernibility", "average_class_size", "height", "precision"]
+Measure: TypeAlias = Literal[
+    "loss", "entropy", "entropy_bits", "monotone_entropy", "discernibility", "monotone_discernibility",
+    "average_class_size", "height", "precision", "monotone_precision",
+]  # fmt: skip
+"""What a search can minimize. Monotone measures do not count what suppression costs."""
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -147,8 +151,9 @@ class LatticeSearch(LatticePublisher):
     Parameters
     ----------
     measure
-        What to minimize: ``"loss"``, ``"entropy"``, ``"discernibility"``, ``"average_class_size"``, ``"height"`` or
-        ``"precision"``.
+        What to minimize: ``"loss"``, ``"entropy"`` as a share or in bits (``"entropy_bits"``), ``"discernibility"``,
+        ``"average_class_size"``, ``"height"`` or ``"precision"``. ``"monotone_entropy"`` (in bits),
+        ``"monotone_discernibility"`` and ``"monotone_precision"`` are theirs without what suppression costs.
     """
 
     measure: Measure = "loss"
@@ -160,12 +165,18 @@ class LatticeSearch(LatticePublisher):
     }
 
     def _scorer_of(
-        self, lattice: Lattice, *, weights: Mapping[str, float] | None = None, aggregate: Aggregate = "mean"
+        self,
+        lattice: Lattice,
+        *,
+        weights: Mapping[str, float] | None = None,
+        aggregate: Aggregate = "mean",
+        suppression_factor: float = 0.5,
     ) -> Scorer:
-        from discreet.publish.lattice.measures import MEASURES
+        from discreet.publish.lattice.measures import node_measure
         from discreet.publish.lattice.scoring import Scorer
 
-        measure = MEASURES[self.measure](lattice, lattice.weights(weights, owner=self), aggregate)
+        of_columns = lattice.weights(weights, owner=self)
+        measure = node_measure(self.measure, lattice, of_columns, aggregate, suppression_factor)
         limit = allowed_rows(self.max_suppressed, lattice.table.n_rows)
         return Scorer(lattice, self.guarantee, measure, limit, stars_rows=self._stars_rows)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.params import BOOL, BY_COLUMN, NONE, POSITIVE, Constraints, OneOf
+from discreet.core.params import BOOL, BY_COLUMN, NONE, POSITIVE, Constraints, FloatIn, OneOf
 from discreet.core.rng import generator
 from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
@@ -49,7 +49,10 @@ class OptimalLattice(LatticeSearch):
         Whether suppressed rows stay, with ``*`` in every quasi-identifier. They are a class like any other, which keeps
         the guarantee too, and classes are compared with the table before suppression.
     aggregate
-        How columns are put together: ``"mean"``, ``"maximum"`` or ``"geometric"``.
+        How columns are put together: ``"mean"``, ``"sum"``, ``"maximum"`` or ``"geometric"``.
+    suppression_factor
+        How much a suppressed row counts beside a generalized one in the loss: 0.5 as much as the widest cells, less
+        below, and above it is generalization that counts less.
     weights
         The weight of a column in the measure, by name; multiplies the schema's weights.
     lowest
@@ -84,7 +87,8 @@ class OptimalLattice(LatticeSearch):
     """
 
     keep_suppressed: bool = False
-    aggregate: Literal["mean", "maximum", "geometric"] = "mean"
+    aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
+    suppression_factor: float = 0.5
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
     highest: Mapping[str, int] | None = None
@@ -92,12 +96,13 @@ class OptimalLattice(LatticeSearch):
     time_limit: float | None = None
 
     not_in_recipe: ClassVar[tuple[str, ...]] = (*LatticeSearch.not_in_recipe, "visit")
-    whole_columns_only: ClassVar[tuple[str, ...]] = ("visit", "keep_suppressed")
+    whole_columns_only: ClassVar[tuple[str, ...]] = ("visit", "keep_suppressed", "suppression_factor")
     """Parameters that methods which begin at the best node have no use for."""
     constraints: ClassVar[Constraints] = {
         **LatticeSearch.constraints,
         "keep_suppressed": BOOL,
-        "aggregate": OneOf(("mean", "maximum", "geometric")),
+        "aggregate": OneOf(("mean", "sum", "maximum", "geometric")),
+        "suppression_factor": FloatIn(0, 1),
         "weights": BY_COLUMN,
         "lowest": BY_COLUMN,
         "highest": BY_COLUMN,
@@ -121,7 +126,12 @@ class OptimalLattice(LatticeSearch):
 
         begun = time.monotonic()
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
-        scorer = self._scorer_of(lattice, weights=self.weights, aggregate=self.aggregate)
+        scorer = self._scorer_of(
+            lattice,
+            weights=self.weights,
+            aggregate=self.aggregate,
+            suppression_factor=self.suppression_factor,
+        )
         if self.visit == "all":
             self._refuse_large(lattice)
             visited = score_all(scorer)
