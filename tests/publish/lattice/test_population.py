@@ -56,7 +56,7 @@ def test_every_node_counts_as_labels_do(rows: list[tuple[Any, ...]], people: lis
 def test_the_best_node_by_enumeration(
     search: Any, trees: bool, rows: list[tuple[Any, ...]], people: list[tuple[Any, ...]], k: int, limit: int
 ) -> None:
-    table, population = table_of(rows, TOWNS), table_of(people, trees and TOWNS_OF_ALL)
+    table, population = table_of(rows, TOWNS), table_of(people, TOWNS_OF_ALL if trees else None)
     lattice = Lattice(table)
     assert not trees or lattice.people(population).is_nested
     feasible = set()

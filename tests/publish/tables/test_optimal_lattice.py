@@ -648,7 +648,7 @@ def test_the_factor_between_generalization_and_suppression(
 
 def test_the_factor_belongs_to_the_loss() -> None:
     table = table_of([{"age": 18, "town": "ulm", "flag": True, "ward": "a", "pay": 1}] * 2)
-    with pytest.raises(ParameterError, match="'suppression_factor' .* belongs to measure='loss'"):
+    with pytest.raises(ParameterError, match=r"'suppression_factor' .* belongs to measure='loss'"):
         OptimalLattice(KAnonymity(2), measure="height", suppression_factor=0.2).release(table)
     with pytest.raises(
         ParameterError, match="'suppression_factor' parameter of OptimalLattice must be a number in"

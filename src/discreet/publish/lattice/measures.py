@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.errors import ParameterError
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.tables.groups import Groups
 from discreet.kernels.tables.lattice import Stats
 from discreet.kernels.tables.lattice_nodes import Found
 from discreet.publish.lattice.lattice import Lattice, Node
@@ -25,10 +25,12 @@ Costs: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Dropped:
-    """The classes a node suppresses: their sizes, and their codes in each column."""
+    """The classes a node suppresses: their sizes, and their codes in each column; beside all classes of the node."""
 
     sizes: IntArray
     codes: Sequence[CodeArray]
+    groups: Groups | None = None
+    kept: BoolArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -48,6 +50,9 @@ class NodeMeasure(ABC):
     """Whether the floors rule anything out."""
     counts_suppressed: ClassVar[bool] = True
     """Whether the relaxed cost of a mean over columns takes in all that suppression costs."""
+
+    target: str | None = None
+    """The sensitive column that the cost looks at; None where it looks at none."""
 
     @property
     def relaxed_is_exact(self) -> bool:
@@ -136,55 +141,6 @@ class LossMeasure(NodeMeasure):
             losses = self.lattice.losses(column, level)[dropped.codes[column]]
             columns.append(self.columns[column][step] + ((1 - losses) * dropped.sizes).sum() / self.n_rows)
         return float(self._joined(columns))
-
-
-class FactorMeasure(LossMeasure):
-    """The generalized loss with a factor g between generalization (towards 0) and suppression (towards 1), as in ARX.
-
-    A row in a cell that stands for a share a of the leaves counts min(1, 2 - 2g) a; a suppressed one
-    a + min(1, 2g) (1 - a). The sum is scaled so that exact rows cost 0. At g = 1/2 this is the loss.
-    """
-
-    counts_suppressed: ClassVar[bool] = False
-
-    def __init__(self, lattice: Lattice, weights: FloatArray, aggregate: Aggregate, factor: float) -> None:
-        self.factor = factor
-        self._generalized, self._suppressed = min(1.0, 2 - 2 * factor), min(1.0, 2 * factor)
-        super().__init__(lattice, weights, aggregate)
-
-    def of_part(self, lattice: Lattice, weights: FloatArray) -> NodeMeasure:
-        """Return the measure of some columns."""
-        return FactorMeasure(lattice, weights, "mean", self.factor)
-
-    def _column(self, column: int) -> FloatArray:
-        share = self._share(column, super()._column(column))
-        return self._generalized * (share - self._least(column)) / self._room(column)
-
-    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
-        """Return the floor: suppression adds to it."""
-        return floor
-
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the loss of a node."""
-        columns = []
-        for column, (level, step) in enumerate(zip(node, self.lattice.place(node), strict=True)):
-            share = self._share(column, self.lattice.losses(column, level)[dropped.codes[column]])
-            more = share * (1 - self._generalized) + self._suppressed * (1 - share)
-            more_by_row = (more * dropped.sizes).sum() / self.n_rows
-            columns.append(self.columns[column][step] + more_by_row / self._room(column))
-        return float(self._joined(columns))
-
-    def _least(self, column: int) -> float:
-        """Return the share of the leaves that an exact value is."""
-        return 1.0 / max(self.lattice.trees[column].n_leaves, 1)
-
-    def _share(self, column: int, loss: FloatArray) -> FloatArray:
-        """Return the share of the leaves from the loss."""
-        return loss * (1 - self._least(column)) + self._least(column)
-
-    def _room(self, column: int) -> float:
-        """Return what a column costs at most beyond exact rows; 1 where it has one value, which costs nothing."""
-        return (1 - self._generalized * self._least(column)) or 1.0
 
 
 class EntropyMeasure(NodeMeasure):
@@ -342,16 +298,3 @@ MEASURES: dict[str, type[NodeMeasure]] = {
     "monotone_precision": MonotonePrecisionMeasure,
 }
 """The measures a lattice search can minimize, by name."""
-
-
-def node_measure(
-    name: str, lattice: Lattice, weights: FloatArray, aggregate: Aggregate = "mean", factor: float = 0.5
-) -> NodeMeasure:
-    """Return a measure by its name; a factor other than 1/2 weighs suppression against generalization in the loss."""
-    if factor == 0.5:
-        return MEASURES[name](lattice, weights, aggregate)
-    if name != "loss":
-        raise ParameterError(
-            "The 'suppression_factor' parameter of OptimalLattice belongs to measure='loss'."
-        )
-    return FactorMeasure(lattice, weights, aggregate, factor)

@@ -74,7 +74,9 @@ class Scorer:
         self.measure = measure
         self.limit = limit
         self.smallest = max(guarantee.smallest, 1)
-        self._sensitive = guarantee.columns(lattice.table.schema.sensitive)
+        looked_at = guarantee.columns(lattice.table.schema.sensitive)
+        targets = () if measure.target in (None, *looked_at) else (str(measure.target),)
+        self._sensitive = (*looked_at, *targets)
         self.is_packed = RollUp.fits(lattice, self._sensitive)
         self.scores: dict[Node, Score] = {}
         self._stats: dict[Node, Stats] = {}
@@ -122,7 +124,8 @@ class Scorer:
             exact = not self.guarantee.relative or self.stars_rows
             score = Score(node, math.inf, suppressed, False, exact, n_kept, rules_out=certain)
         else:
-            dropped = Dropped(groups.sizes[~kept], [codes(column)[~kept] for column in range(len(node))])
+            left = [codes(column)[~kept] for column in range(len(node))]
+            dropped = Dropped(groups.sizes[~kept], left, groups, kept)
             cost = self.measure.exact(node, dropped, groups.sizes[kept])
             score = Score(node, cost, suppressed, feasible=True, exact=True, classes=n_kept)
         self.scores[node] = score

@@ -170,24 +170,26 @@ class LatticeSearch(LatticePublisher):
         *,
         weights: Mapping[str, float] | None = None,
         aggregate: Aggregate = "mean",
-        suppression_factor: float = 0.5,
+        factor: float = 0.5,
+        target: str | None = None,
     ) -> Scorer:
-        from discreet.publish.lattice.measures import node_measure
+        from discreet.publish.lattice.objectives import node_measure
         from discreet.publish.lattice.scoring import Scorer
 
         of_columns = lattice.weights(weights, owner=self)
-        measure = node_measure(self.measure, lattice, of_columns, aggregate, suppression_factor)
+        measure = node_measure(self.measure, lattice, of_columns, aggregate, factor=factor, target=target)
         limit = allowed_rows(self.max_suppressed, lattice.table.n_rows)
         return Scorer(lattice, self.guarantee, measure, limit, stars_rows=self._stars_rows)
 
     def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
         """Return the detail that says whether sensitive values decided which node was chosen.
 
-        Where rows may be left out, or the clock decides, nobody knows what the search would have chosen without them,
-        so they count as having decided.
+        Where rows may be left out, or the clock decides, or a target that is to be predicted, nobody knows what the
+        search would have chosen without them, so they count as having decided.
         """
         sensitive = table.schema.sensitive
-        unsure = self.max_suppressed > 0 or getattr(self, "time_limit", None) is not None
+        aside = getattr(self, "time_limit", None), getattr(self, "target", None)
+        unsure = self.max_suppressed > 0 or aside != (None, None)
         decided = (
             bool(self.guarantee.judged_values(sensitive))
             if unsure

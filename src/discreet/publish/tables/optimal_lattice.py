@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.params import BOOL, BY_COLUMN, NONE, POSITIVE, Constraints, FloatIn, OneOf
+from discreet.core.params import BOOL, BY_COLUMN, NONE, POSITIVE, Constraints, FloatIn, InstanceOf, OneOf
 from discreet.core.rng import generator
 from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
@@ -53,6 +53,9 @@ class OptimalLattice(LatticeSearch):
     suppression_factor
         How much a suppressed row counts beside a generalized one in the loss: 0.5 as much as the widest cells, less
         below, and above it is generalization that counts less.
+    target
+        A sensitive column that classes shall predict: in place of the measure, the share of rows is minimized that the
+        most frequent value of their class misses, suppressed rows among them.
     weights
         The weight of a column in the measure, by name; multiplies the schema's weights.
     lowest
@@ -89,6 +92,7 @@ class OptimalLattice(LatticeSearch):
     keep_suppressed: bool = False
     aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
     suppression_factor: float = 0.5
+    target: str | None = None
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
     highest: Mapping[str, int] | None = None
@@ -96,13 +100,19 @@ class OptimalLattice(LatticeSearch):
     time_limit: float | None = None
 
     not_in_recipe: ClassVar[tuple[str, ...]] = (*LatticeSearch.not_in_recipe, "visit")
-    whole_columns_only: ClassVar[tuple[str, ...]] = ("visit", "keep_suppressed", "suppression_factor")
+    whole_columns_only: ClassVar[tuple[str, ...]] = (
+        "visit",
+        "keep_suppressed",
+        "suppression_factor",
+        "target",
+    )
     """Parameters that methods which begin at the best node have no use for."""
     constraints: ClassVar[Constraints] = {
         **LatticeSearch.constraints,
         "keep_suppressed": BOOL,
         "aggregate": OneOf(("mean", "sum", "maximum", "geometric")),
         "suppression_factor": FloatIn(0, 1),
+        "target": (NONE, InstanceOf((str,), "the name of a sensitive column")),
         "weights": BY_COLUMN,
         "lowest": BY_COLUMN,
         "highest": BY_COLUMN,
@@ -130,7 +140,8 @@ class OptimalLattice(LatticeSearch):
             lattice,
             weights=self.weights,
             aggregate=self.aggregate,
-            suppression_factor=self.suppression_factor,
+            factor=self.suppression_factor,
+            target=self.target,
         )
         if self.visit == "all":
             self._refuse_large(lattice)
@@ -144,7 +155,7 @@ class OptimalLattice(LatticeSearch):
         if node is None:
             raise self._none_feasible(lattice, scorer)
         details = {
-            "measure": self.measure,
+            "measure": self.measure if self.target is None else "rows not predicted",
             "cost": cost,
             "bound": bound,
             "optimal": bound >= cost * (1 - 1e-12),
