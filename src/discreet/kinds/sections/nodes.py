@@ -131,9 +131,8 @@ def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, visited
         return visited
     share = release.recipe.get("parameters", {}).get("max_suppressed", 0.0)
     scorer = Scorer(lattice, guarantee, measure, allowed_rows(share, lattice.table.n_rows))
-    if release.recipe.get("parameters", {}).get("keep_suppressed") or not (
-        guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact
-    ):
+    by_size = guarantee.by_size and "starred" not in release.evidence.details
+    if not (by_size and scorer.is_packed and measure.relaxed_is_exact):
         return visited
     return score_all(scorer)
 

@@ -121,9 +121,10 @@ class LatticePublisher(TablePublisher):
 def _starred(plan: Plan, lattice: Lattice, node: Node) -> Plan:
     """Return a plan in which rows that would be left out stay, with a star in every quasi-identifier."""
     by_piece, cells = {}, {}
+    dropped = np.asarray(plan.dropped, np.bool_)
     for name, tree, level in zip(lattice.names, lattice.trees, node, strict=True):
         labels = [*tree.labels[level], STAR]
-        index = np.where(plan.dropped, len(labels) - 1, tree.levels[level][lattice.table.codes(name)])
+        index = np.where(dropped, len(labels) - 1, tree.levels[level][lattice.table.codes(name)])
         by_piece[name] = Replacement(index.astype(np.int32), pa.array(labels, pa.string()))
         old = plan.cells[name]
         cells[name] = Cells(

@@ -148,8 +148,8 @@ class LocalSuppression(TablePublisher):
             recodings = [] if fewest is None else [fewest]
             cheapest = cheapest_recoding(self.guarantee, lattice, weights, limit, recodings)
         for _ in range(_RAISES if cheapest is None else 0):
-            recodings = _recodings(lattice, weights, self.guarantee)
-            cheapest = cheapest_recoding(self.guarantee, lattice, weights, limit, recodings)
+            greedy = _recodings(lattice, weights, self.guarantee)
+            cheapest = cheapest_recoding(self.guarantee, lattice, weights, limit, greedy)
             if cheapest is None or not (over := _stars(lattice, cheapest[0]) > most).any():
                 break
             weights = np.where(over, _RAISE * weights, weights)
@@ -169,7 +169,7 @@ class LocalSuppression(TablePublisher):
         weights[named] = 0
         for column in reversed(named):
             weights[column] = weights.sum() + weights[weights > 0].min(initial=1.0)
-        return weights / weights.max()
+        return np.asarray(weights / weights.max(), np.float64)
 
     def _infeasible(self, table: Table) -> InfeasibleError:
         refuse_infeasible(self.guarantee, table)
@@ -265,7 +265,7 @@ def _fewest(
         weights @ columns,
         constraints=constraints,
         bounds=Bounds(0, 1),
-        integrality=np.ones(n_variables),
+        integrality=np.ones(n_variables, np.int64),
         options={"mip_rel_gap": 0.0, "node_limit": _MOST_BRANCHES},
     )
     if solution.status != 0:
