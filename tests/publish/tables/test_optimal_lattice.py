@@ -609,12 +609,15 @@ def factor_cost(rows: Sequence[Row], node: Node, left: Sequence[Row], g: float) 
     for name, level in zip(QUASI, node, strict=True):
         known = leaves(name, rows)
         under, size = Counter(above(name, leaf, level) for leaf in known), max(len(known), 1)
+        if size == 1:
+            total += for_suppressed * len(left) / n
+            continue
         x = 0.0
         for row in rows:
             a = max(under[above(name, row[name], level)], 1) / size
             x += a + for_suppressed * (1 - a) if id(row) in gone else for_generalized * a
         least = for_generalized * n / size
-        total += (x - least) / (n - least) if n - least > 1e-12 else x - least
+        total += (x - least) / (n - least)
     return total / len(QUASI)
 
 

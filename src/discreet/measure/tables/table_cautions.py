@@ -150,10 +150,13 @@ def _starred(release: Release) -> Iterator[Caution]:
         return
     rows = int(groups.sizes[groups.suppressed].sum())
     share = rows / groups.n_rows
+    remedy = "Allow rows to be left out (max_suppressed), or take hierarchies with more levels."
+    if release.recipe.get("parameters", {}).get("keep_suppressed") is True:
+        remedy = "They were kept (keep_suppressed), and are judged as a class."
     yield Caution(
         "starred-rows",
         f"{rows:,} rows ({share:.1%}) show nothing but * in every quasi-identifier: they count as suppressed. "
-        "Allow rows to be left out (max_suppressed), or take hierarchies with more levels.",
+        f"{remedy}",
     )
 
 

@@ -71,7 +71,9 @@ class FactorMeasure(LossMeasure):
         columns = []
         for column, (level, step) in enumerate(zip(node, self.lattice.place(node), strict=True)):
             share = self._share(column, self.lattice.losses(column, level)[dropped.codes[column]])
-            more = share * (1 - self._generalized) + self._suppressed * (1 - share)
+            # In a column of one value only suppression costs anything, where ARX divides by zero.
+            left_out = self._suppressed * (1 - share if self._least(column) < 1 else np.ones(share.size))
+            more = share * (1 - self._generalized) * (self._least(column) < 1) + left_out
             more_by_row = (more * dropped.sizes).sum() / self.n_rows
             columns.append(self.columns[column][step] + more_by_row / self._room(column))
         return float(self._joined(columns))
@@ -85,8 +87,9 @@ class FactorMeasure(LossMeasure):
         return loss * (1 - self._least(column)) + self._least(column)
 
     def _room(self, column: int) -> float:
-        """Return what a column costs at most beyond exact rows; 1 where it has one value, which costs nothing."""
-        return (1 - self._generalized * self._least(column)) or 1.0
+        """Return what a column costs at most beyond exact rows; 1 where it has one value."""
+        least = self._least(column)
+        return 1 - self._generalized * least if least < 1 else 1.0
 
 
 class PredictionMeasure(NodeMeasure):
