@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.params import BOOL, FloatIn, InstanceOf, require
+from discreet.core.params import BOOL, POSITIVE, InstanceOf, require
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
@@ -87,7 +90,7 @@ def quasi(
 
     ``allow_unique`` lets condensation draw from values that nearly every row has for itself.
     """
-    require("quasi", "weight", weight, FloatIn(0, closed="neither"))
+    require("quasi", "weight", weight, POSITIVE)
     require("quasi", "allow_unique", allow_unique, BOOL)
     if hierarchy is not None and ordered is not None:
         raise SchemaError("A quasi-identifier takes a hierarchy or an order, not both.")
@@ -151,6 +154,15 @@ class Schema(Mapping[str, Column]):
     def quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return self.named(Role.QUASI)
+
+    def quasi_weights(self, factors: Mapping[str, float] | None, *, owner: object) -> FloatArray:
+        """Return the weight of each quasi-identifier: its own, times the parameter ``weights`` of the owner."""
+        factors = factors or {}
+        for name, factor in factors.items():
+            if name not in self.quasi:
+                raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
+            require(owner, "weights", factor, POSITIVE)
+        return np.array([self[name].weight * factors.get(name, 1.0) for name in self.quasi], np.float64)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
