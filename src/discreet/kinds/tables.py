@@ -365,7 +365,7 @@ class TableKind(Kind):
 
     def cells(self, name: str, column: Column, release: Release, *, internal: bool) -> str:
         """Return what the cells of a column became, in words; publicly, by the recipe alone."""
-        from discreet.kinds.sections.provenance import generalized_cells, original_cells
+        from discreet.kinds.wording import generalized_cells, original_cells
 
         describe = original_cells if internal else generalized_cells
         return describe(name, column, release)
