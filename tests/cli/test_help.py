@@ -50,8 +50,9 @@ def test_every_command_explains_itself(invoke, command: str) -> None:
     assert f"discreet {command}" in result.output
     assert "Example" in result.output
     # The studio is a page: it prints an address and nothing else.
-    printing = {flag for option in app.commands[command].params for flag in option.opts}
-    assert command == "studio" or {"--json", "--quiet"} <= printing
+    if command != "studio":
+        assert "--json" in result.output
+        assert "--quiet" in result.output
 
 
 @pytest.mark.parametrize("command", ["explore", "anonymize", "init", "check", "risk", "apply"])

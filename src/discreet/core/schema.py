@@ -7,9 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import BOOL, POSITIVE, InstanceOf, require
@@ -155,14 +152,14 @@ class Schema(Mapping[str, Column]):
         """The quasi-identifiers."""
         return self.named(Role.QUASI)
 
-    def quasi_weights(self, factors: Mapping[str, float] | None, *, owner: object) -> FloatArray:
+    def quasi_weights(self, factors: Mapping[str, float] | None, *, owner: object) -> list[float]:
         """Return the weight of each quasi-identifier: its own, times the parameter ``weights`` of the owner."""
         factors = factors or {}
         for name, factor in factors.items():
             if name not in self.quasi:
                 raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
             require(owner, "weights", factor, POSITIVE)
-        return np.array([self[name].weight * factors.get(name, 1.0) for name in self.quasi], np.float64)
+        return [self[name].weight * factors.get(name, 1.0) for name in self.quasi]
 
     @property
     def sensitive(self) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ class Lattice:
 
     def weights(self, factors: Mapping[str, float] | None = None, *, owner: object = None) -> FloatArray:
         """Return the weight of each column in a measure, the largest as 1."""
-        weights = self.table.schema.quasi_weights(factors, owner=owner or self)
+        weights = np.array(self.table.schema.quasi_weights(factors, owner=owner or self), np.float64)
         return np.asarray(weights / weights.max(), np.float64)
 
     def _limits(self, which: str, limits: Mapping[str, int] | None, default: list[int]) -> Node:

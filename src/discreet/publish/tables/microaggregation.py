@@ -103,7 +103,7 @@ class Microaggregation(PartitionPublisher):
             middle = np.average(line, weights=counts)
             spread = np.sqrt(np.average((line - middle) ** 2, weights=counts))
             points[:, column] = (line - middle) / spread if spread > 0 else 0.0
-        weights = table.schema.quasi_weights(self.weights, owner=self)
+        weights = np.array(table.schema.quasi_weights(self.weights, owner=self), np.float64)
         return points * (weights / weights.max()), counts, point_of.astype(np.int64)
 
     def _alike(self, table: Table, labels: IntArray, point_of: IntArray) -> IntArray:

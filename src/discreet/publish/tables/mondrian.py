@@ -100,9 +100,7 @@ class Mondrian(PartitionPublisher):
 
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
         """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
-        geometry = _geometry(
-            quasi_books(table), table.schema.quasi_weights(self.weights, owner=self).tolist()
-        )
+        geometry = _geometry(quasi_books(table), table.schema.quasi_weights(self.weights, owner=self))
         if self.strict and can_divide(self.guarantee, table):
             return divided(self.guarantee, table, geometry)
         codes, weights, tuples = self._rows(table)
