@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import ParameterError
-from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.schema import DROPPED, Role
 
 if TYPE_CHECKING:
-    from discreet.core.hierarchy.bound import HierarchySpec
+    from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
     from discreet.core.release import Release
     from discreet.core.schema import Column
 
@@ -196,4 +195,4 @@ def original_cells(name: str, column: Column, release: Release) -> str:
 
 def _kind(hierarchy: Hierarchy | HierarchySpec) -> str:
     """Return what kind of hierarchy a column has, in words."""
-    return "tree" if isinstance(hierarchy, Hierarchy) else _HIERARCHIES.get(hierarchy.kind, "tree")
+    return _HIERARCHIES.get(getattr(hierarchy, "kind", "tree"), "tree")
