@@ -209,7 +209,7 @@ def merge(states: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool, q
     first, *others = (StreamCondensation.load(path) for path in states)
     for other in others:
         first.merge(other)
-    first.save(out)
+    first.save(out, position=first.position_)
     _print("stream merge", first, {}, [out], as_json=as_json, quiet=quiet)
 
 

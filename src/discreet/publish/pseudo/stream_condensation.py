@@ -30,6 +30,7 @@ from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
 from discreet.core.schema import quasi
 from discreet.core.validation import matrix_of
+from discreet.engines.streams.kafka import joined_position
 from discreet.engines.streams.states import read_state, write_state
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST, MEANS
@@ -258,8 +259,19 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             self._window = None
         return self
 
+    def drop_first_records(self) -> StreamCondensation:
+        """Forget the records that are not condensed yet, and wipe them from memory."""
+        if self._window is not None:
+            self._window.wipe()
+            self._window = None
+        return self
+
     def merge(self, other: StreamCondensation) -> StreamCondensation:
-        """Take in the groups of another collector's stream, which stays as it is."""
+        """Take in the groups of another collector's stream, which stays as it is.
+
+        Where both say which messages of a topic they counted, ``position_`` says so of both; states that counted a
+        message both are refused.
+        """
         require(self, "other", other, InstanceOf((StreamCondensation,), "a StreamCondensation"))
         mine, other_state = self._begun(), other._begun()
         if mine.n_columns != other_state.n_columns or _names(self) != _names(other):
@@ -267,6 +279,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
                 f"The two streams do not have the same columns: {mine.n_columns} here, {other_state.n_columns} there, "
                 "or under other names."
             )
+        self.position_ = joined_position(getattr(self, "position_", {}), getattr(other, "position_", {}))
         self._state = mine.merged(other_state, max_groups=self.max_groups)
         self._own_levels |= other._own_levels
         levels = [level for level in (self._least_level, other._least_level) if level is not None]
@@ -329,7 +342,8 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             "own_levels": self._own_levels,
             "least_level": self._least_level,
         }
-        return write_state(path, header | {"position": dict(position or {})}, state.to_arrays())
+        self.position_ = dict(position or {})
+        return write_state(path, header | {"position": self.position_}, state.to_arrays())
 
     @classmethod
     @reads("The state of the stream")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.engines.streams.kafka import LostPartitionsError
 from discreet.engines.streams.lines import RecordSource
-from discreet.engines.streams.states import keep_private
+from discreet.engines.streams.states import keep_private, replace_state
 from discreet.publish.pseudo.stream_condensation import StreamCondensation
 
 LIMIT = 1000
@@ -70,7 +71,7 @@ def condense_stream(
         require("condense_stream", "idle", idle, FloatIn(0), InstanceOf((type(None),), "None"))
         run = _Run(stream, source, None if state is None else Path(state), snapshot_every)
         if hasattr(source, "on_leave"):
-            source.on_leave = run.snapshot
+            source.on_leave = run.leave
         run.guarded(records, idle, progress)
     finally:
         source.close()
@@ -98,6 +99,9 @@ class _Run:
         """Read to the end; whatever goes wrong, what went in whole is saved."""
         try:
             self.read(records, idle, progress)
+        except LostPartitionsError:
+            self.settled = False
+            raise
         except BaseException:
             if self.settled:
                 self.snapshot()
@@ -126,10 +130,30 @@ class _Run:
         """Save the state with the position, and let the source forget; not while the first records are kept."""
         if self.state is None or not self.unsaved or not self.stream.__sklearn_is_fitted__():
             return
+        before = self.state.read_bytes() if self.state.exists() else None
         self.stream.save(self.state, position=self.position)
-        self.source.commit(self.position)
+        try:
+            self.source.commit(self.position)
+        except LostPartitionsError:
+            # Others read on from the offsets before, so the records since then are theirs.
+            replace_state(self.state, before)
+            raise
         self.unsaved = 0
         self.progress.snapshots += 1
+
+    def leave(self) -> bool:
+        """Save before others read on; return whether the records so far stay counted.
+
+        The first records, which are in no state yet, are dropped: whoever has the partitions next reads them again.
+        """
+        if not self.settled:
+            return True
+        if self.state is None or self.stream.__sklearn_is_fitted__():
+            self.snapshot()
+            return True
+        self.stream.drop_first_records()
+        self.progress.records = self.progress.skipped = self.unsaved = 0
+        return False
 
     def _next(self, limit: int) -> int | None:
         """Let the next batch join; return how many lines it had, None at the end of the source."""
