@@ -223,7 +223,8 @@ def _write_private(release: Release, folder: Path, about: About, *, report: bool
         written.append(
             write_text(folder / PRIVATE_REPORT, render_report(release, internal=True, about=about))
         )
-    if release.kind == "table" and release.original is not None:
+    # Digests are of distinct tuples, which are not fetched where they exceed memory.
+    if release.kind == "table" and release.original is not None and not release.original.exceeds_memory:
         rows = folder / PRIVATE_ROWS
         rows.write_bytes(EarlierRows.of(release.original).to_bytes())
         written.append(rows)

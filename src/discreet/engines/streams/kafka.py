@@ -14,6 +14,8 @@ _PATIENCE = 1.0
 """How many seconds to wait for a message before an empty batch is returned."""
 _LONG = 10.0
 """How many seconds to wait for an answer of the servers."""
+_JOINING = 30
+"""How many times to wait so long for partitions before the source counts as idle."""
 _UNREACHABLE = {"_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE"}
 _LOST = {"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS", "FENCED_INSTANCE_ID", "_ASSIGNMENT_LOST"}
 
@@ -23,13 +25,7 @@ class MissingExtraError(DiscreetError):
 
 
 class LostPartitionsError(NetworkError):
-    """The servers took partitions away from a collector that was silent; others may count its last messages."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The Kafka servers took the partitions away, since this collector was silent for too long. The state is that "
-            "of the last snapshot; start again with it, and what came since is read again."
-        )
+    """The servers take no offsets from this collector now: partitions are moving, or have moved, to others."""
 
 
 def consumer_of(servers: str, topic: str, group: str, *, settings: Mapping[str, str] | None = None) -> Any:
@@ -69,8 +65,8 @@ class KafkaSource:
     Messages are requested in bounded batches, and only when the earlier ones are condensed; what the client fetches
     ahead is bounded by its own settings. Which messages were counted is saved with the state, and committed only then.
     On the way back the later of the two is taken, so that no message counts twice. Before partitions go to another
-    collector, ``on_leave`` is called, so that the state can be saved first; it returns whether the records so far stay
-    counted.
+    collector, ``on_leave`` is called, so that the state can be saved first, and ``on_loss`` when they went without a
+    word. Both return the position of what stays counted.
 
     Parameters
     ----------
@@ -94,19 +90,23 @@ class KafkaSource:
         self._ranges = _ranges(position or {}, topic)
         self._marks: dict[int, Any] = {}
         self._begins: set[int] = set()
-        self._is_lost = False
+        self._is_member = False
         self._failure: BadLineError | None = None
-        self.on_leave: Callable[[], bool] | None = None
+        self.on_leave: Callable[[], Mapping[str, Any]] | None = None
+        self.on_loss: Callable[[], Mapping[str, Any]] | None = None
         consumer.subscribe([topic], on_assign=self._arrive, on_revoke=self._leave, on_lost=self._lose)
 
     def next_batch(self, limit: int) -> Batch | None:
         """Return the records of at most ``limit`` next messages; an empty batch where none came in a second."""
         if self._failure is not None:
             raise self._failure
+        received: list[Any] = []
         with _translated_errors():
-            received = self._consumer.consume(limit, _PATIENCE)
-        if self._is_lost:
-            raise LostPartitionsError
+            # Joining the group takes seconds in which no message can come; they are no idle time.
+            for _ in range(_JOINING):
+                received = self._consumer.consume(limit, _PATIENCE)
+                if received or self._is_member:
+                    break
         messages = [message for message in received if not _is_idle(message.error())]
         if not messages:
             return empty_batch(len(self._records.columns))
@@ -172,20 +172,24 @@ class KafkaSource:
                 self._begins.add(mark.partition)
             self._marks[mark.partition] = mark
         consumer.assign(list(partitions))
+        self._is_member = True
 
     def _leave(self, consumer: Any, partitions: Sequence[Any]) -> None:
-        """Save before others go on with some partitions; where nothing can be saved yet, nothing was counted."""
+        """Save before others go on with some partitions."""
         del consumer
-        if self.on_leave is not None and not self.on_leave():
-            self._ranges.clear()
-        for mark in partitions:
-            self._marks.pop(mark.partition, None)
+        self._let_go(partitions, self.on_leave)
 
     def _lose(self, consumer: Any, partitions: Sequence[Any]) -> None:
-        """Stop at the next batch: what was not committed is counted by who has the partitions now."""
-        del consumer, partitions
-        self._is_lost = True
-        self._marks.clear()
+        """Forget what was not committed: who has the partitions now reads it again."""
+        del consumer
+        self._let_go(partitions, self.on_loss)
+
+    def _let_go(self, partitions: Sequence[Any], settle: Callable[[], Mapping[str, Any]] | None) -> None:
+        if settle is not None:
+            self._ranges = _ranges(settle(), self._topic)
+        for mark in partitions:
+            self._marks.pop(mark.partition, None)
+        self._is_member = False
 
 
 def joined_position(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,7 +256,7 @@ def _translated_errors() -> Iterator[None]:
         words = ", ".join(names) or type(error).__name__
         failure = InputError(f"The Kafka client failed: {words}.")
         if _LOST & set(names):
-            failure = LostPartitionsError()
+            failure = LostPartitionsError(f"The Kafka servers moved the partitions elsewhere ({words}).")
         elif _UNREACHABLE & set(names):
             failure = NetworkError(f"No Kafka server answers ({words}).")
     if failure is not None:

@@ -36,13 +36,6 @@ class StateFile:
     arrays: dict[str, Any]
 
 
-def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Write a state file, all or nothing, and return its path; an old one is replaced."""
-    target = Path(path)
-    replace_state(target, state_to_bytes(header, arrays))
-    return target
-
-
 def replace_state(target: Path, data: bytes | None) -> None:
     """Write the bytes of a state file, all or nothing; None removes it."""
     if data is None:

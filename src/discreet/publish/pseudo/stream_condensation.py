@@ -31,7 +31,13 @@ from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_pla
 from discreet.core.schema import quasi
 from discreet.core.validation import matrix_of
 from discreet.engines.streams.kafka import joined_position
-from discreet.engines.streams.states import read_state, write_state
+from discreet.engines.streams.states import (
+    StateFile,
+    read_state,
+    replace_state,
+    state_from_bytes,
+    state_to_bytes,
+)
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST, MEANS
 from discreet.measure.tables.risk import refuse_keys
@@ -259,11 +265,15 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             self._window = None
         return self
 
-    def drop_first_records(self) -> StreamCondensation:
-        """Forget the records that are not condensed yet, and wipe them from memory."""
+    def roll_back(self, content: bytes | None) -> StreamCondensation:
+        """Go back to the bytes of a state file, or to no record; what is not condensed yet is wiped from memory."""
         if self._window is not None:
             self._window.wipe()
-            self._window = None
+        self._window, self._state, self.position_ = None, None, {}
+        if content is not None:
+            saved = self._of(state_from_bytes(content, display_path=Path("state")), "state")
+            self._state, self.rng_, self.position_ = saved._state, saved.rng_, saved.position_
+            self._own_levels, self._least_level = saved._own_levels, saved._least_level
         return self
 
     def merge(self, other: StreamCondensation) -> StreamCondensation:
@@ -325,6 +335,13 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     def save(self, path: str | os.PathLike[str], *, position: Mapping[str, Any] | None = None) -> Path:
         """Write the state to a file, whole or not at all; ``position`` may say where the stream's reader is."""
+        content = self.to_bytes(position)
+        self.position_ = dict(position or {})
+        replace_state(Path(path), content)
+        return Path(path)
+
+    def to_bytes(self, position: Mapping[str, Any] | None = None) -> bytes:
+        """Return the bytes of a state file."""
         if self._window is not None:
             raise OutputError(unsaved(self._window.n_rows))
         state = self._begun()
@@ -342,14 +359,16 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             "own_levels": self._own_levels,
             "least_level": self._least_level,
         }
-        self.position_ = dict(position or {})
-        return write_state(path, header | {"position": self.position_}, state.to_arrays())
+        return state_to_bytes(header | {"position": dict(position or {})}, state.to_arrays())
 
     @classmethod
     @reads("The state of the stream")
     def load(cls, path: str | os.PathLike[str]) -> StreamCondensation:
         """Read a state file; the stream goes on as if it had never stopped. ``position_`` is what was saved with it."""
-        file = read_state(path)
+        return cls._of(read_state(path), path)
+
+    @classmethod
+    def _of(cls, file: StateFile, path: str | os.PathLike[str]) -> StreamCondensation:
         try:
             parameters = dict(file.header["parameters"])
             loaded = cls(**parameters)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
 from discreet.engines.streams.kafka import LostPartitionsError
@@ -71,7 +72,7 @@ def condense_stream(
         require("condense_stream", "idle", idle, FloatIn(0), InstanceOf((type(None),), "None"))
         run = _Run(stream, source, None if state is None else Path(state), snapshot_every)
         if hasattr(source, "on_leave"):
-            source.on_leave = run.leave
+            source.on_leave, source.on_loss = run.leave, run.roll_back  # type: ignore[attr-defined]
         run.guarded(records, idle, progress)
     finally:
         source.close()
@@ -92,6 +93,8 @@ class _Run:
         self.position = source.position()
         self.settled = True
         self.unsaved = 0
+        self.backup = (stream.to_bytes(self.position) if stream.__sklearn_is_fitted__() else None, replace(self.progress))
+        """The stream, and what was read, as of the last snapshot or the beginning."""
         if state is not None:
             keep_private(state)
 
@@ -99,9 +102,6 @@ class _Run:
         """Read to the end; whatever goes wrong, what went in whole is saved."""
         try:
             self.read(records, idle, progress)
-        except LostPartitionsError:
-            self.settled = False
-            raise
         except BaseException:
             if self.settled:
                 self.snapshot()
@@ -135,25 +135,31 @@ class _Run:
         try:
             self.source.commit(self.position)
         except LostPartitionsError:
-            # Others read on from the offsets before, so the records since then are theirs.
+            # Partitions are moving, and others would read on from the offsets before: until the source says what
+            # became of them, the state stays that of these.
             replace_state(self.state, before)
-            raise
+            return
+        self.backup = self.state.read_bytes(), replace(self.progress)
         self.unsaved = 0
         self.progress.snapshots += 1
 
-    def leave(self) -> bool:
-        """Save before others read on; return whether the records so far stay counted.
-
-        The first records, which are in no state yet, are dropped: whoever has the partitions next reads them again.
-        """
-        if not self.settled:
-            return True
-        if self.state is None or self.stream.__sklearn_is_fitted__():
+    def leave(self) -> Mapping[str, Any]:
+        """Save before others read on; what cannot be saved is theirs. Return the position of what stays counted."""
+        if self.settled:
             self.snapshot()
-            return True
-        self.stream.drop_first_records()
-        self.progress.records = self.progress.skipped = self.unsaved = 0
-        return False
+            if self.unsaved:
+                return self.roll_back()
+        return self.position
+
+    def roll_back(self) -> Mapping[str, Any]:
+        """Go back to the last snapshot: others read what came since. Return its position."""
+        if self.settled and self.state is not None and self.unsaved:
+            content, read = self.backup
+            self.stream.roll_back(content)
+            self.position = self.stream.position_
+            self.progress.records, self.progress.skipped = read.records, read.skipped
+            self.unsaved = 0
+        return self.position
 
     def _next(self, limit: int) -> int | None:
         """Let the next batch join; return how many lines it had, None at the end of the source."""
