@@ -27,7 +27,9 @@ from discreet.publish import StreamCondensation
 from discreet.publish.pseudo.stream_running import StreamProgress, condense_stream
 
 GROUP = "collectors"
-SOON = {"session.timeout.ms": "4000", "max.poll.interval.ms": "4500", "heartbeat.interval.ms": "500"}
+SOON = {"session.timeout.ms": "4000", "heartbeat.interval.ms": "500"}
+"""The mock cluster waits for absent members for half of their time."""
+IMPATIENT = SOON | {"max.poll.interval.ms": "4500"}
 _names = itertools.count()
 
 
@@ -43,7 +45,7 @@ def messages(start: int, stop: int) -> list[bytes]:
 
 
 def source_of(topic: Topic, *, position: Any = None, **settings: str) -> KafkaSource:
-    consumer = consumer_of(topic.servers, topic.name, GROUP, settings=settings)
+    consumer = consumer_of(topic.servers, topic.name, GROUP, settings=SOON | settings)
     return KafkaSource(consumer, topic.name, Records(["a", "b"], format="jsonl"), position=position)
 
 
@@ -122,6 +124,9 @@ def test_partitions_are_read_to_their_ends_and_gone_on_with(tmp_path: Path, topi
     words = ["stream", "condense", "--kafka", topic.servers, "--topic", topic.name, "--input-format", "jsonl"]
     words += ["--columns", "a,b", "-k", "4", "--init-number", "50", "--allow-unique", "a", "--idle", "2"]
     words += ["--snapshot-every", "70", "--state", str(state), "--json"]
+    settings = tmp_path / "client.properties"
+    settings.write_text("# of the client\n" + "\n".join(f"{name} = {value}" for name, value in SOON.items()))
+    words += ["--kafka-config", str(settings)]
     for sent in (300, 130, 0):
         topic.send(messages(expected, expected + sent))
         expected += sent
@@ -154,26 +159,30 @@ def test_a_second_collector_takes_over_partitions_and_no_message_counts_twice(
 def test_first_records_that_no_state_holds_are_left_to_who_takes_the_partitions(
     tmp_path: Path, topic: Topic
 ) -> None:
-    topic.send(messages(0, 600))
     states = [tmp_path / "north.bin", tmp_path / "south.bin"]
+    topic.send(messages(0, 100))
     first = Collector(topic, states[0], init_number=2000, idle=6.0)
     assert first.reads.wait(30)
     second = Collector(topic, states[1], init_number=2000, idle=6.0)
+    for start in range(100, 600, 50):
+        topic.send(messages(start, start + 50))
+        time.sleep(1)
     first.ended()
     second.ended()
-    expect(600, *states)
+    collect(topic, tmp_path / "rest.bin", idle=4.0)
+    expect(600, *tmp_path.glob("*.bin"))
 
 
 _CHILD = """
 import sys, time
 from pathlib import Path
-from tests.engines.streams.test_kafka import SOON, Topic, collect
+from tests.engines.streams.test_kafka import Topic, collect
 topic = Topic.__new__(Topic)
 topic.servers, topic.name = sys.argv[1:3]
 def slowly(progress):
     print(progress.records, progress.snapshots, flush=True)
     time.sleep(0.05 if progress.records < 500 else 60)
-collect(topic, Path(sys.argv[3]), snapshot_every=60, progress=slowly, **SOON | {"max.poll.interval.ms": "300000"})
+collect(topic, Path(sys.argv[3]), snapshot_every=60, progress=slowly)
 """
 
 
@@ -190,8 +199,8 @@ def test_a_killed_collector_goes_on_from_its_snapshot_after_another_took_over(
                 break
         child.send_signal(signal.SIGKILL)
     snapshot = StreamCondensation.load(states[0]).n_records_
-    assert 0 < snapshot <= 500
-    collect(topic, states[1], idle=6.0, **SOON)
+    assert 400 < snapshot < 600
+    collect(topic, states[1], idle=6.0)
     assert StreamCondensation.load(states[1]).n_records_ == 1200 - snapshot
     topic.send(messages(1200, 1500))
     assert collect(topic, states[0]).records == 300
@@ -216,13 +225,22 @@ def test_a_collector_that_was_silent_goes_back_to_its_last_snapshot(
             time.sleep(7)
         return save(stream, path, **options)
 
+    rolled_back: list[int] = []
+    roll_back = StreamCondensation.roll_back
+
+    def watched(stream: StreamCondensation, content: bytes | None) -> StreamCondensation:
+        rolled_back.append(stream.n_records_)
+        return roll_back(stream, content)
+
     monkeypatch.setattr(StreamCondensation, "save", slow_save)
-    first = Collector(topic, state, snapshot_every=200, stall=stall, idle=6.0, **SOON)
+    monkeypatch.setattr(StreamCondensation, "roll_back", watched)
+    first = Collector(topic, state, snapshot_every=200, stall=stall, idle=6.0, **IMPATIENT)
     assert first.reads.wait(30)
     collect(topic, other, idle=8.0)
     first.ended()
-    assert StreamCondensation.load(other).n_records_ >= 100
-    expect(800, state, other)
+    # Between batches, a rebalance may have saved everything before.
+    assert rolled_back or stalls == "between batches"
+    expect(800, *(path for path in (state, other) if path.exists()))
 
 
 def test_states_that_counted_a_message_both_are_not_merged(tmp_path: Path, topic: Topic) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DiscreetError, InputError, NetworkError
@@ -26,6 +28,22 @@ class MissingExtraError(DiscreetError):
 
 class LostPartitionsError(NetworkError):
     """The servers take no offsets from this collector now: partitions are moving, or have moved, to others."""
+
+
+def settings_in(file: Path) -> dict[str, str]:
+    """Read settings of the client from a file, a line each; lines that begin with # are comments."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        raise InputError(f"{file} cannot be read as settings of the Kafka client.") from None
+    settings = {}
+    for number, line in enumerate(lines, 1):
+        name, equals, value = line.partition("=")
+        if line.strip() and not line.lstrip().startswith("#"):
+            if not equals:
+                raise InputError(f"Line {number} of {file} is no setting: write name=value.")
+            settings[name.strip()] = value.strip()
+    return settings
 
 
 def consumer_of(servers: str, topic: str, group: str, *, settings: Mapping[str, str] | None = None) -> Any:
@@ -91,6 +109,8 @@ class KafkaSource:
         self._marks: dict[int, Any] = {}
         self._begins: set[int] = set()
         self._is_member = False
+        self.ready_since = 0.0
+        """When partitions arrived last, by the monotonic clock: a source that waits for some is not idle."""
         self._failure: BadLineError | None = None
         self.on_leave: Callable[[], Mapping[str, Any]] | None = None
         self.on_loss: Callable[[], Mapping[str, Any]] | None = None
@@ -102,7 +122,7 @@ class KafkaSource:
             raise self._failure
         received: list[Any] = []
         with _translated_errors():
-            # Joining the group takes seconds in which no message can come; they are no idle time.
+            # Joining the group takes seconds in which no message can come.
             for _ in range(_JOINING):
                 received = self._consumer.consume(limit, _PATIENCE)
                 if received or self._is_member:
@@ -172,7 +192,7 @@ class KafkaSource:
                 self._begins.add(mark.partition)
             self._marks[mark.partition] = mark
         consumer.assign(list(partitions))
-        self._is_member = True
+        self._is_member, self.ready_since = True, time.monotonic()
 
     def _leave(self, consumer: Any, partitions: Sequence[Any]) -> None:
         """Save before others go on with some partitions."""
@@ -232,10 +252,13 @@ def _ranges(position: Mapping[str, Any], topic: str) -> dict[int, list[list[int]
 
 
 def _is_idle(error: Any) -> bool:
-    """Whether a message is the mark at the end of a partition; any other error is raised, without its message."""
+    """Whether a message holds no record: the end of a partition, or word that partitions are lost, which `_lose` gets.
+
+    Any other error is raised, without its message.
+    """
     if error is None:
         return False
-    if error.name() == "_PARTITION_EOF":
+    if error.name() in ("_PARTITION_EOF", "_MAX_POLL_EXCEEDED"):
         return True
     raise InputError(f"The Kafka servers answered with {error.name()}.")
 

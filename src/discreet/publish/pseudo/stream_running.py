@@ -118,13 +118,22 @@ class _Run:
                 break
             if batch:
                 last = time.monotonic()
-            elif idle is not None and time.monotonic() - last >= idle:
-                break
+            elif idle is not None:
+                last = max(last, getattr(self.source, "ready_since", last))
+                if time.monotonic() - last >= idle:
+                    if self.settles():
+                        break
+                    last = time.monotonic()
             if progress is not None:
                 progress(self.progress)
+        self.settles()
+
+    def settles(self) -> bool:
+        """Condense what came and save it; return whether that could be done, which it cannot while partitions move."""
         if not self.stream.__sklearn_is_fitted__() and self.stream.n_records_:
             self.stream.initialize()
         self.snapshot()
+        return self.state is None or not self.unsaved
 
     def snapshot(self) -> None:
         """Save the state with the position, and let the source forget; not while the first records are kept."""
