@@ -134,6 +134,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     """Run a job and print what it achieved; with ``anytime`` an interruption stops the solver only."""
     from discreet.cli._output import print_outcome, to_be_replaced
     from discreet.core.errors import SchemaError
+    from discreet.engines.destinations import is_view
     from discreet.job import MissingRoleError, run
     from discreet.job.running import STAGES
     from discreet.measure.tables.risk import SinglingOutError
@@ -160,6 +161,12 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
         release.refuse_unless_published(strict=job.strict)
     plain = {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
     with beside_rows(job.to):
+        if job.to is not None and is_view(job.to):
+            from discreet.publish.recipes.live_rows import CAUTION
+
+            plain |= {"view": CAUTION}
+            if not (as_json or quiet):
+                click.echo(f"caution: {CAUTION}", err=True)
         print_outcome(command, release, out, as_json=as_json, quiet=quiet, plain=plain)
 
 
