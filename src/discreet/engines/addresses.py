@@ -55,7 +55,9 @@ class Address:
     @property
     def login(self) -> str:
         """The address without the table and without a password."""
-        return self._shown([option for option in self._options if option[0] not in (*_SECRETS, "table", "view")])
+        return self._shown(
+            [option for option in self._options if option[0] not in (*_SECRETS, "table", "view")]
+        )
 
     def connection_with(self, typed: str | None) -> str:
         """Return the URL without the table, with a password where none is in it."""

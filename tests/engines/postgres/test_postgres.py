@@ -369,7 +369,8 @@ def test_a_password_is_asked_for_on_a_terminal_once(monkeypatch: pytest.MonkeyPa
 
 def view_options(out: Path, *more: str) -> list[str]:
     return [
-        "--quasi", "age,zip,sex", "--sensitive", "disease", "--identifier", "ssn", "-k", "5", "-l", "2", "--out", str(out),
+        "--quasi", "age,zip,sex", "--sensitive", "disease", "--identifier", "ssn", "-k", "5", "-l", "2",
+        "--out", str(out),
         "--hierarchy", "age=intervals:5,10,20", "--hierarchy", "zip=mask", "--no-report", "--method", "optimal",
         "--max-suppressed", "0.2", *more,
     ]  # fmt: skip

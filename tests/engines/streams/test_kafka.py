@@ -108,7 +108,7 @@ class Collector(threading.Thread):
                 stall(progress)
 
             collect(*arguments, progress=watch, **options)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # raised again where the thread is joined
             self.failure = error
 
     def ended(self) -> None:

@@ -117,10 +117,12 @@ class NewView(NewTable):
     noun = "VIEW"
 
     def fill(self, frame: Any) -> None:
-        """Make the view, and see that it shows the released rows; ``frame`` says what it reads and how it shows that."""
+        """Make the view, and see that it shows the released rows; ``frame`` says what it reads and how."""
         original, released = frame.original, frame.released
         if not isinstance(original, PostgresRelation):
-            raise OutputError(f"{self.address}: a view is made over a table of the same database; release one.")
+            raise OutputError(
+                f"{self.address}: a view is made over a table of the same database; release one."
+            )
         places = [session.execute(_PLACE)[0] for session in (self._session, original.session)]
         if places[0] != places[1]:
             raise OutputError(f"{self.address}: a view lies in the database of the table; name the same one.")
@@ -129,8 +131,8 @@ class NewView(NewTable):
         for name, type_, _, modifier in self._session.execute(COLUMNS, [table]):
             if name in names and type_ == "numeric" and modifier < 0:
                 raise OutputError(
-                    f"{self.address}: column '{name}' is numeric without a number of digits, and the view would be made "
-                    "for the digits that there are; state them (ALTER TABLE), or release into a table."
+                    f"{self.address}: column '{name}' is numeric without a number of digits, and the view would be "
+                    "made for the digits that there are; state them (ALTER TABLE), or release into a table."
                 )
         self._session.execute(
             f"CREATE VIEW {self._quoted} WITH (security_barrier) AS WITH live AS ({original.sql}), {frame.select}"

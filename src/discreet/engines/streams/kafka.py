@@ -19,7 +19,13 @@ _LONG = 10.0
 _JOINING = 30
 """How many times to wait so long for partitions before the source counts as idle."""
 _UNREACHABLE = {"_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE"}
-_LOST = {"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS", "FENCED_INSTANCE_ID", "_ASSIGNMENT_LOST"}
+_LOST = {
+    "ILLEGAL_GENERATION",
+    "UNKNOWN_MEMBER_ID",
+    "REBALANCE_IN_PROGRESS",
+    "FENCED_INSTANCE_ID",
+    "_ASSIGNMENT_LOST",
+}
 
 
 class MissingExtraError(DiscreetError):
@@ -240,7 +246,7 @@ def joined_position(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[
 
 
 def _ranges(position: Mapping[str, Any], topic: str) -> dict[int, list[list[int]]]:
-    """Return the ranges of a position; those of earlier versions say where to go on, and began at the oldest message."""
+    """Return the ranges of a position; those of earlier versions began at the oldest message."""
     if position.get("topic") != topic:
         return {}
     if "offsets" in position:

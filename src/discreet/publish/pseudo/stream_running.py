@@ -93,7 +93,10 @@ class _Run:
         self.position = source.position()
         self.settled = True
         self.unsaved = 0
-        self.backup = (stream.to_bytes(self.position) if stream.__sklearn_is_fitted__() else None, replace(self.progress))
+        self.backup = (
+            stream.to_bytes(self.position) if stream.__sklearn_is_fitted__() else None,
+            replace(self.progress),
+        )
         """The stream, and what was read, as of the last snapshot or the beginning."""
         if state is not None:
             keep_private(state)

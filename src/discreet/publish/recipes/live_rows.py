@@ -1,8 +1,8 @@
 """Live rows: a release as a query over the table it came from, for a view that shows later rows the same way.
 
 A view is read long after it was judged. So its query counts the classes anew each time, and shows only those that keep
-the guarantee then. It is made from the public part of the recipe, and from the types of columns: everybody who may connect
-to a database may read these, and the definitions of its views.
+the guarantee then. It is made from the public part of the recipe, and from the types of columns: everybody who may
+connect to a database may read these, and the definitions of its views.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from discreet.publish.recipes.recipe import Recipe
 from discreet.publish.recipes.sql import statement
 
 CAUTION = (
-    "A view shows rows that come later as well. Each reading keeps the guarantee by itself; who reads before and after a "
-    "row comes or goes sees that row's values as the difference. Release into a table where readers may do so."
+    "A view shows rows that come later as well. Each reading keeps the guarantee by itself; who reads before and after "
+    "a row comes or goes sees that row's values as the difference. Release into a table where readers may do so."
 )
 
 
@@ -51,7 +51,9 @@ def live_rows(release: Release) -> LiveRows:
     try:
         generalized = statement(recipe, "live", "ansi")
     except InputError as error:
-        raise ParameterError(f"A view cannot be made of this release; release into a table. {error}") from None
+        raise ParameterError(
+            f"A view cannot be made of this release; release into a table. {error}"
+        ) from None
     classes = f"PARTITION BY {', '.join(quasi)}" if quasi else ""
     counts, conditions = [], []
     for measure, least in _measures(release.guarantee.to_dict(), release.schema.sensitive):
@@ -66,7 +68,7 @@ def live_rows(release: Release) -> LiveRows:
         release.original.source.native,
         f"generalized AS ({generalized}), "
         f"counted AS (SELECT *, {', '.join(counts)} FROM generalized) "
-        f"SELECT {columns} FROM counted WHERE {' AND '.join(conditions)} "
+        f"SELECT {columns} FROM counted WHERE {' AND '.join(conditions)} "  # noqa: S608  # quoted names and numbers alone
         f'ORDER BY CAST(ROW({columns}) AS text) COLLATE "C"',
         release.frame,
     )
@@ -106,7 +108,7 @@ def _measures(guarantee: Mapping[str, Any], sensitive: Any) -> list[tuple[Any, i
 
 
 def _different(name: str) -> Any:
-    """Return the number of different values of a column, null being one: its rank from below and from above, less one."""
+    """Return the number of different values of a column, null being one: ranks from both ends, less one."""
     column = quoted(name)
     return lambda classes: (
         f"dense_rank() OVER ({classes} ORDER BY {column}) + dense_rank() OVER ({classes} ORDER BY {column} DESC) - 1"
