@@ -66,9 +66,9 @@ def live_rows(release: Release) -> LiveRows:
     # An order that follows from the released rows alone: that of the table would be another column to link by.
     return LiveRows(
         release.original.source.native,
-        f"generalized AS ({generalized}), "
+        f"generalized AS ({generalized}), "  # noqa: S608  # quoted names and numbers alone
         f"counted AS (SELECT *, {', '.join(counts)} FROM generalized) "
-        f"SELECT {columns} FROM counted WHERE {' AND '.join(conditions)} "  # noqa: S608  # quoted names and numbers alone
+        f"SELECT {columns} FROM counted WHERE {' AND '.join(conditions)} "  # quoted names and numbers alone
         f'ORDER BY CAST(ROW({columns}) AS text) COLLATE "C"',
         release.frame,
     )
