@@ -159,7 +159,9 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
         raise
     if rehearsed:
         release.refuse_unless_published(strict=job.strict)
-    plain = {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
+    plain: dict[str, Any] = (
+        {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
+    )
     with beside_rows(job.to):
         if job.to is not None and is_view(job.to):
             from discreet.publish.recipes.live_rows import CAUTION

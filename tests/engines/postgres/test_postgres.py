@@ -5,6 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import json
+import signal
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +23,10 @@ from tests.servers import postgres_url, run_sql, store
 
 from discreet import Table, identifier, other, quasi, read, sensitive
 from discreet.cli._app import app
+from discreet.cli._startup import INTERRUPTED
 from discreet.core.engine import arrow_table
-from discreet.core.errors import InputError, SchemaError
+from discreet.core.errors import InputError, OutputError, SchemaError
+from discreet.engines.destinations import new_destination
 from discreet.engines.postgres import session as sessions
 from discreet.engines.writing import write_frame
 from discreet.guarantees import KAnonymity
@@ -362,6 +369,62 @@ def test_a_password_is_asked_for_on_a_terminal_once(monkeypatch: pytest.MonkeyPa
     assert len(read(url).columns) == len(read(url).columns) == 12
     assert len(asked) == 1
     assert asked[0].startswith("Password for postgresql://typist@127.0.0.1:")
+
+
+def test_of_two_runs_into_one_table_the_first_wins() -> None:
+    run_sql("DROP TABLE IF EXISTS contested")
+    to, rows = postgres_url("contested"), mixed_rows(40)
+    failures: list[BaseException] = []
+
+    def late() -> None:
+        try:
+            with new_destination(to, rows) as destination:
+                destination.commit()
+        except (InputError, OutputError) as error:
+            failures.append(error)
+
+    with new_destination(to, rows) as destination:
+        other_run = threading.Thread(target=late)
+        other_run.start()
+        # The other run passes its look for the table, which nobody sees yet, and waits for it when it makes its own.
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        while run_sql(waiting) == [(0,)]:
+            time.sleep(0.1)
+        destination.commit()
+    other_run.join()
+    assert run_sql("SELECT count(*) FROM contested") == [(40,)]
+    assert "another run is making the same table, or has made it" in str(failures[0])
+
+
+def test_an_interruption_ends_the_query_and_leaves_nothing(tmp_path: Path) -> None:
+    table = store("waiting", mixed_rows()).partition("=")[2]
+    run_sql(
+        "DROP TABLE IF EXISTS slow_k5",
+        f"CREATE VIEW slow_{table} AS SELECT t.*, pg_sleep(0.1)::text AS slept FROM {table} AS t",
+    )
+    words = [
+        sys.executable,
+        "-m",
+        "discreet",
+        "anonymize",
+        postgres_url(f"slow_{table}"),
+        *options(tmp_path / "out"),
+    ]
+    words += ["--drop", "slept", "--to", postgres_url("slow_k5")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run_:
+        asleep = (
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND pid <> pg_backend_pid()"
+        )
+        while run_sql(asleep) == [(0,)]:
+            assert run_.poll() is None, run_.stdout and run_.stdout.read()
+            time.sleep(0.1)
+        run_.send_signal(signal.SIGINT)
+        assert run_.wait(30) == INTERRUPTED
+        assert run_.stdout is not None
+        assert run_.stdout.read().strip() == "error: interrupted; nothing was left half-written."
+    assert list(tmp_path.iterdir()) == []
+    assert run_sql("SELECT to_regclass('slow_k5')::text") == [(None,)]
+    assert run_sql(asleep) == [(0,)]
 
 
 # Views.

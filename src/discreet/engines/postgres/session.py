@@ -34,12 +34,14 @@ _REASONS = (
     (r"definition of service|service file", "the service is not in the service file"),
     (r"invalid (URI|connection option|port)|missing \"=\"", "the address is not valid"),
 )
+_CANCELED = "canceling statement due to user request"
 _passwords: dict[str, str] = {}
 """Passwords that were typed, by server; they last as long as the process."""
 _STATES = {
     "42501": "permission denied",
     "42P01": "the table is gone",
     "42P07": "the table is there already",
+    "23505": "another run is making the same table, or has made it",
     "53100": "the disk of the server is full",
     "53200": "the server is out of memory",
     "57014": "the server canceled the query",
@@ -84,6 +86,9 @@ class DatabaseSession:
         except DiscreetError:
             raise
         except (*self.errors, pa.ArrowException, OSError) as error:
+            if _CANCELED in str(error):
+                # The driver takes Ctrl-C for itself while it waits, and cancels the query.
+                raise KeyboardInterrupt from None
             failure = kind(f"{self.address} {what}: {_reason(error)}.")
         if failure is not None:
             raise failure from None

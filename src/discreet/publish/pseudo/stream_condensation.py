@@ -144,6 +144,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     _window: Window | None = None
     _own_levels: bool = False
     _least_level: int | None = None
+    position_: dict[str, Any]
 
     def __init__(
         self,

@@ -55,7 +55,8 @@ def live_rows(release: Release) -> LiveRows:
             f"A view cannot be made of this release; release into a table. {error}"
         ) from None
     classes = f"PARTITION BY {', '.join(quasi)}" if quasi else ""
-    counts, conditions = [], []
+    counts: list[str] = []
+    conditions: list[str] = []
     for measure, least in _measures(release.guarantee.to_dict(), release.schema.sensitive):
         name = f"measure_{len(counts)}"
         while name in names:
