@@ -273,6 +273,16 @@ METHODS: dict[str, Method] = {
             "publishes the means of small groups of near rows in place of numbers and dates",
         ),
         _publisher(
+            "linked",
+            "tables.linked_generalization:LinkedGeneralization",
+            "linked-tables",
+            "linked-tables",
+            "generalizes several tables about the same people, judged by what all of them show together",
+            "classes",
+            joins=True,
+            supplied=("shift",),
+        ),
+        _publisher(
             "cahd",
             "baskets.cahd:Cahd",
             "baskets",

@@ -17,6 +17,7 @@ from .tables.dimensions import dimensions as dimensions
 from .tables.generalization import Generalization as Generalization
 from .tables.global_recoding import GlobalRecoding as GlobalRecoding
 from .tables.incognito import Incognito as Incognito
+from .tables.linked_generalization import LinkedGeneralization as LinkedGeneralization
 from .tables.local_recoding import LocalRecoding as LocalRecoding
 from .tables.microaggregation import Microaggregation as Microaggregation
 from .tables.mondrian import Mondrian as Mondrian

@@ -15,6 +15,7 @@ from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.groups import Groups
+from discreet.core.tables.linked_tables import LinkedTables
 from discreet.core.tables.source import Singletons, Source
 from discreet.core.tables.table import Table
 
@@ -85,7 +86,9 @@ class ClassSizes:
 
 
 @public
-def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table | None = None) -> Risk:
+def risk(
+    subject: Table | LinkedTables | Release, *, threshold: float = 0.2, population: Table | None = None
+) -> Risk:
     """Measure the risk of being found again.
 
     Rows that are fully starred make a class like any other, and rows left out of a release bear no risk.
@@ -107,7 +110,7 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
     >>> found.prosecutor.highest, round(found.marketer, 3), found.uniques
     (1.0, 0.667, 1)
     """
-    require("risk", "subject", subject, InstanceOf((Table, Release), "a Table or a Release"))
+    require("risk", "subject", subject, InstanceOf((Table, LinkedTables, Release), "a Table or a Release"))
     require("risk", "threshold", threshold, FloatIn(0, 1))
     groups = subject.counted
     sizes = groups.sizes
