@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from discreet.core.engine import engine_of
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import Guarantee
@@ -61,6 +62,16 @@ def part_of(release: Release, name: str) -> Release:
         schema=table.schema,
         original=None if release.original is None else release.original.tables[name],
     )
+
+
+def _without_shifted(part: Release) -> Release:
+    """Return a table without its shifted dates, which are not published as they are."""
+    shifted = part.recipe.get("shifted", ())
+    if not shifted:
+        return part
+    names = [name for name in part.schema if name not in shifted]
+    frame = engine_of(part.data).select(part.data, names)
+    return replace(part, data=frame, schema=Schema({name: part.schema[name] for name in names}))
 
 
 class PublicLinkedFigures(PublicFigures):
@@ -229,7 +240,8 @@ class LinkedTablesKind(Kind):
         """Return the cautions about each table, numbers of rows, gaps between dates, and choices by values."""
         del private
         for name, part in public.parts.items():
-            for caution in table_cautions(part, singling_out(part), None):
+            exact = _without_shifted(part)
+            for caution in table_cautions(exact, singling_out(exact), None):
                 yield replace(caution, text=f"Table '{name}': {caution.text}")
         yield from _row_counts(release)
         yield from _date_gaps(release)

@@ -1,4 +1,4 @@
-"""Linked tables: the joined view by brute force, in memory and in written files; pseudonyms, shifts, people left out."""
+"""Linked tables: joined views by brute force, in memory and in written files; pseudonyms, shifts, who is left out."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ SMALL = st.fixed_dictionaries({
         min_size=1, max_size=7,
     ),
     "drugs": st.lists(
-        st.fixed_dictionaries({"who": PEOPLE, "month": st.sampled_from([1, 2]), "drug": st.sampled_from(["p", "q", None])}),
+        st.fixed_dictionaries(
+            {"who": PEOPLE, "month": st.sampled_from([1, 2]), "drug": st.sampled_from(["p", "q", None])}
+        ),
         min_size=1, max_size=7,
     ),
 })  # fmt: skip
