@@ -126,7 +126,8 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
     record = written.record
     counts = record.get(written.kind.records_name)
     if counts is not None and not written.kind.draws_records:
-        n_left = counts["in"] - counts["suppressed"]
+        added = record.get("counterfeits", 0)
+        n_left = counts["in"] - counts["suppressed"] + (added if type(added) is int else 0)
         if counts["out"] < n_left or (counts["out"] > n_left and not appends_baskets(record)):
             yield (written.kind.records_name,)
     if guarantee is None:

@@ -12,6 +12,7 @@ from .sketches.k_variance_sketch import KVarianceSketch as KVarianceSketch
 from .sketches.propose_delta import DeltaProposal as DeltaProposal
 from .sketches.propose_delta import propose_delta as propose_delta
 from .tables.anatomy import Anatomy as Anatomy
+from .tables.counterfeits import CounterfeitedGeneralization as CounterfeitedGeneralization
 from .tables.dimensions import AddedColumn as AddedColumn
 from .tables.dimensions import dimensions as dimensions
 from .tables.generalization import Generalization as Generalization
