@@ -300,7 +300,8 @@ class _State:
             (mine.astype(np.float32) @ theirs.T.astype(np.float32)) > 0
             for mine, theirs in zip(self.cells, self.base.covers[number], strict=True)
         ]
-        step, found, n_found = max(_AT_ONCE // max(len(labels), 1), 1), [], 0
+        nothing = np.empty(0, np.int64)
+        step, found, n_found = max(_AT_ONCE // max(len(labels), 1), 1), [(nothing, nothing)], 0
         for low in range(0, len(self.labels), step):
             part = np.ones((len(self.labels[low : low + step]), len(labels)), np.bool_)
             for column, overlap in enumerate(overlaps):

@@ -132,10 +132,9 @@ class CounterfeitedGeneralization:
         state.refuse_changed(people, value)
         guarantee = MInvariance(self.guarantee.m, release=state.n_releases + 1, of=secret)
         buckets = self._buckets(people, value, state, rng)
+        positions = _positions(table)
         groups = [
-            group
-            for signature in sorted(buckets, key=_order)
-            for group in _split(buckets[signature], table, rng)
+            each for key in sorted(buckets, key=_order) for each in _split(buckets[key], positions, rng)
         ]
         order = rng.permutation(len(groups))
         groups = [groups[number] for number in order]
@@ -164,7 +163,8 @@ class CounterfeitedGeneralization:
             _refuse_too_frequent(new, m)
         for signature in sorted(buckets, key=_order):
             _balance(buckets[signature], new, m)
-        _assign(buckets, new, m)
+        known = {each for signature in state.signatures.values() for each in signature} | set(value)
+        _assign(buckets, new, m, known)
         return buckets
 
     def _published(
@@ -411,7 +411,7 @@ def _balance(bucket: Bucket, new: dict[Value, list[int]], m: int) -> None:
             sizes -= Counter([value] if fits else [])
 
 
-def _assign(buckets: dict[Signature, Bucket], new: dict[Value, list[int]], m: int) -> None:
+def _assign(buckets: dict[Signature, Bucket], new: dict[Value, list[int]], m: int, known: set[Value]) -> None:
     """Put the new people into buckets of m different values, the most frequent values first; counterfeits fill up.
 
     As in Anatomy, taking one of each of the m most frequent values leaves fewer than m people over, of different
@@ -434,7 +434,6 @@ def _assign(buckets: dict[Signature, Bucket], new: dict[Value, list[int]], m: in
                 continue
             fitting = min((each for each in buckets if value in each), key=_order, default=None)
             if fitting is None:
-                known = {each for signature in buckets for each in signature} | set(new)
                 others = sorted(known - {value}, key=_first_null)[: m - 1]
                 if len(others) < m - 1:
                     raise InfeasibleError(
@@ -448,18 +447,21 @@ def _assign(buckets: dict[Signature, Bucket], new: dict[Value, list[int]], m: in
             bucket[value].append(person)
 
 
-def _split(bucket: Bucket, table: Table, rng: np.random.Generator) -> list[dict[Value, int]]:
+def _positions(table: Table) -> FloatArray:
+    """Return where each row lies in every quasi-identifier, from 0 to 1; the last row is that of counterfeits."""
+    books = quasi_books(table)
+    columns = [np.nan_to_num(book.positions)[table.codes(book.name)] for book in books]
+    positions = np.stack(columns, axis=1).astype(np.float64)
+    ranges = np.ptp(positions, axis=0)
+    return np.vstack([positions / np.where(ranges > 0, ranges, 1.0), np.full(len(books), np.nan)])
+
+
+def _split(bucket: Bucket, positions: FloatArray, rng: np.random.Generator) -> list[dict[Value, int]]:
     """Divide a balanced bucket into groups with one row of each value, along the column that leaves the tightest boxes.
 
     Every value's rows are put in the order of the column and cut at the same place, so that both parts are balanced.
     Counterfeits lie anywhere, but never alone: those who are most frequent in the bucket have none.
     """
-    books = quasi_books(table)
-    positions = np.stack(
-        [np.nan_to_num(book.positions)[table.codes(book.name)] for book in books], axis=1
-    ).astype(np.float64)
-    ranges = np.ptp(positions, axis=0)
-    positions = np.vstack([positions / np.where(ranges > 0, ranges, 1.0), np.full(len(books), np.nan)])
     values = sorted(bucket, key=_first_null)
     pending, groups = [np.array([rng.permutation(bucket[value]) for value in values], np.int64)], []
     while pending:
@@ -468,7 +470,7 @@ def _split(bucket: Bucket, table: Table, rng: np.random.Generator) -> list[dict[
         if n == 1:
             groups.append(dict(zip(values, rows[:, 0].tolist(), strict=True)))
             continue
-        cuts = [_in_order(rows, positions[:, column]) for column in range(len(books))]
+        cuts = [_in_order(rows, column) for column in positions.T]
         halves = [(each[:, : n // 2], each[:, n // 2 :]) for each in cuts]
         costs = [sum(_perimeter(positions, half) for half in pair) for pair in halves]
         pending += halves[int(np.argmin(costs))]
