@@ -15,10 +15,10 @@ from discreet.core.engine import engine_of
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import Guarantee
-from discreet.core.params import NONE, Constraint, InstanceOf, require
+from discreet.core.params import Constraint, InstanceOf, OneOf, require
 from discreet.core.registry import Method
 from discreet.core.release import Evidence, Release
-from discreet.core.schema import Column, Schema
+from discreet.core.schema import Column, Role, Schema
 from discreet.core.tables.labels import datetimes
 from discreet.core.tables.linked_tables import LinkedTables, joined_views
 from discreet.core.tables.table import Table
@@ -47,7 +47,7 @@ class LinkedSection:
 
     path: Path
     columns: Mapping[str, Column]
-    rest: str | None = None
+    rest: Role | None = None
     shift: tuple[str, ...] = ()
 
 
@@ -109,7 +109,8 @@ class PrivateLinkedFigures(PrivateFigures):
     @cached_property
     def losses(self) -> dict[str, float]:
         """The loss of detail of each table."""
-        return {name: loss(part).total for name, part in self.release.evidence.details["parts"].items()}
+        parts: Any = self.release.evidence.details["parts"]
+        return {name: loss(part).total for name, part in parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the losses, the levels, and the risk before."""
@@ -143,25 +144,25 @@ class LinkedTablesKind(Kind):
             require("tables", name, entry, InstanceOf((Mapping,), "a table of keys"))
             refuse_unknown(f"[{where}]", entry, ("path", "columns", "rest", "shift"))
             require(where, "path", entry.get("path"), TEXT)
-            require(where, "rest", entry.get("rest"), NONE, TEXT)
+            require(where, "rest", entry.get("rest"), OneOf((None, "other", "identifier", "drop")))
             require(where, "shift", entry.get("shift", []), TEXTS)
             require(where, "columns", entry.get("columns"), InstanceOf((Mapping,), "a table of columns"))
             columns = {column: column_from(column, role, folder) for column, role in entry["columns"].items()}
             shift = tuple(entry.get("shift", ()))
-            tables[name] = LinkedSection(folder / entry["path"], columns, entry.get("rest"), shift)
+            rest = None if entry.get("rest") is None else Role(entry["rest"])
+            tables[name] = LinkedSection(folder / entry["path"], columns, rest, shift)
         return tables
 
     def read(self, job: Input) -> LinkedTables:
         """Read all tables, with a role for every column."""
         from discreet.core.tables.source import source_of
         from discreet.engines.files import read
-        from discreet.job.parse import rest_from
 
         tables = {}
         for name, about in job.section.items():
             source = source_of(read(about.path, **job.reading))
             try:
-                roles = complete(about.columns, source.names, rest=rest_from(about.rest))
+                roles = complete(about.columns, source.names, rest=about.rest)
                 tables[name] = Table(source, roles, spreadsheet_safe=job.spreadsheet_safe)
             except SchemaError as error:
                 raise SchemaError(f"Table '{name}': {error}") from None

@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.hierarchy.bound import HierarchySpec
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.params import InstanceOf, require
 from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.label_coverage import described_values
@@ -91,7 +91,7 @@ class Difference:
 @public
 def composition(
     releases: Sequence[Table],
-    trees: Mapping[str, HierarchySpec] | None = None,
+    trees: Mapping[str, HierarchySpec | Hierarchy] | None = None,
     *,
     same_values: bool = False,
 ) -> Composition:
@@ -203,13 +203,13 @@ class _Cells:
 
     @classmethod
     def of(
-        cls, releases: Sequence[Table], names: tuple[str, ...], trees: Mapping[str, HierarchySpec]
+        cls, releases: Sequence[Table], names: tuple[str, ...], trees: Mapping[str, HierarchySpec | Hierarchy]
     ) -> _Cells:
         covers = [_covers([release.encoded[name] for release in releases], trees.get(name)) for name in names]
         return cls(names, tuple(zip(*covers, strict=True)))
 
 
-def _covers(books: list[Codebook], tree: HierarchySpec | None) -> list[BoolArray]:
+def _covers(books: list[Codebook], tree: HierarchySpec | Hierarchy | None) -> list[BoolArray]:
     written = [texts(book.values) for book in books]
     labels = pa.chunked_array(written).unique().to_pylist()
     leaves, bound = _standing_for(labels), None
@@ -279,7 +279,7 @@ class _State:
     cells: tuple[BoolArray, ...]
     counts: Any
     """The rows of each value that every release has in its class of the combination, at the least."""
-    classes: CodeArray
+    classes: IntArray
     """The class of each release: a row for each combination, a column for each release."""
     releases: tuple[int, ...] = field(default=(0,))
 
