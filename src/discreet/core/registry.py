@@ -123,7 +123,7 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         _guarantee("k-map", "population:KMap", "classes"),
         _guarantee("delta-presence", "population:DeltaPresence", "classes", delta_max="--delta-max"),
         _guarantee("privacy-degree", "privacy_degree:PrivacyDegree", "groups", "classes", p="-p"),
-        _guarantee("m-invariance", "m_invariance:MInvariance", "releases", m="--m-invariance"),
+        _guarantee("m-invariance", "l_diversity:MInvariance", "releases", m="--m-invariance"),
         _guarantee("km-anonymity", "km_anonymity:KmAnonymity", "baskets", k="--km"),
         _guarantee(
             "indistinguishability", "indistinguishability:Indistinguishability", "pseudo-data", k="-k"

@@ -38,7 +38,7 @@ _OUTPUT = (
     "include",
     "predict",
 )
-_FIELDS = ("columns", "baskets", "sketches", "cells")
+_FIELDS = ("columns", "baskets", "sketches", "cells", "tables")
 """The sections that are fields of a job; those of other kinds stand in its sections."""
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path, Address), "a path")

@@ -20,20 +20,20 @@ from discreet.core.registry import Method
 from discreet.core.release import Evidence, Release
 from discreet.core.schema import Column, Role, Schema
 from discreet.core.tables.labels import datetimes
-from discreet.core.tables.linked_tables import LinkedTables, joined_views
 from discreet.core.tables.table import Table
 from discreet.engines.formats import output_format
 from discreet.guarantees import KAnonymity
-from discreet.guarantees.linked_people import by_linked_people
-from discreet.kinds.blocks import Block, Section, TableBlock, Tiles
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
 from discreet.kinds.tables import TableKind
 from discreet.kinds.wording import percent, refuse_unknown
-from discreet.measure import Risk, loss, risk, singling_out
+from discreet.measure import Risk, loss, singling_out
+from discreet.measure.tables.risk import risk_of
 from discreet.measure.tables.table_cautions import table_cautions
 
 if TYPE_CHECKING:
+    from discreet.kinds.blocks import Block
+    from discreet.core.tables.linked_tables import LinkedTables
     from discreet.kinds.judging import Judgment
     from discreet.kinds.written import Written
 
@@ -85,7 +85,7 @@ class PublicLinkedFigures(PublicFigures):
     @cached_property
     def risk(self) -> Risk:
         """The risk that is left, by the joined view."""
-        return risk(self.release.data)
+        return risk_of(self.release.data.counted, self.release.data.n_rows)
 
     @cached_property
     def parts(self) -> Mapping[str, Release]:
@@ -104,7 +104,7 @@ class PrivateLinkedFigures(PrivateFigures):
     @cached_property
     def risk_before(self) -> Risk:
         """The risk in the joined view of the originals."""
-        return risk(self.release.original)
+        return risk_of(self.release.original.counted, self.release.original.n_rows)
 
     @cached_property
     def losses(self) -> dict[str, float]:
@@ -155,6 +155,7 @@ class LinkedTablesKind(Kind):
 
     def read(self, job: Input) -> LinkedTables:
         """Read all tables, with a role for every column."""
+        from discreet.core.tables.linked_tables import LinkedTables
         from discreet.core.tables.source import source_of
         from discreet.engines.files import read
 
@@ -192,6 +193,7 @@ class LinkedTablesKind(Kind):
 
     def read_back(self, release: Release, folder: Path, format: str) -> Any:  # noqa: A002
         """Return the written tables, text in the types the release has."""
+        from discreet.core.tables.linked_tables import LinkedTables
         from discreet.kinds.written import read_table
 
         parts = release.figures.public.parts
@@ -202,6 +204,8 @@ class LinkedTablesKind(Kind):
 
     def read_released(self, written: Written, *, texts: bool) -> Any:
         """Return the tables of a folder; quasi-identifiers and keys hold labels, which are text."""
+        from discreet.core.tables.linked_tables import LinkedTables
+
         tables = {}
         for name, entry in written.record["tables"].items():
             columns = replace(written, record={**written.record, "columns": entry["columns"]}).columns()
@@ -216,6 +220,7 @@ class LinkedTablesKind(Kind):
     ) -> Judgment:
         """Judge the joined view by a guarantee."""
         from discreet.kinds.judging import Judgment
+        from discreet.publish.tables.linked_generalization import by_linked_people
 
         del written
         require("check", "guarantee", guarantee, InstanceOf((Guarantee,), "a guarantee"))
@@ -256,6 +261,7 @@ class LinkedTablesKind(Kind):
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections of the report."""
+        from discreet.kinds.blocks import Section, TableBlock, Tiles
         from discreet.kinds.sections import provenance
         from discreet.kinds.sections.risk import guarantee
 
@@ -348,6 +354,9 @@ def _became(release: Release, name: str, column: str, *, internal: bool) -> str:
 
 def _row_counts(release: Release) -> Iterator[Caution]:
     """Count who is less well hidden from those who know numbers of rows, where these were not judged."""
+    from discreet.core.tables.linked_tables import LinkedTables
+    from discreet.publish.tables.linked_generalization import by_linked_people
+
     if release.data.row_counts == "known":
         return
     known = LinkedTables(release.data.tables, "known")
@@ -366,6 +375,8 @@ def _row_counts(release: Release) -> Iterator[Caution]:
 
 def _date_gaps(release: Release) -> Iterator[Caution]:
     """Count the people whom the days between their shifted dates single out in their class."""
+    from discreet.core.tables.linked_tables import joined_views
+
     data = release.data
     people, items, start = [], [], 1
     for name, part in release.recipe["tables"].items():

@@ -20,8 +20,8 @@ from discreet.core.pseudonym import pseudonym
 from discreet.core.verdict import Basis
 from discreet.errors import InfeasibleError, InputError, ParameterError, SchemaError
 from discreet.guarantees import MInvariance
+from discreet.job.evidence.repeated_checking import judge_repeated
 from discreet.job.release_checking import judge_release
-from discreet.job.repeated_checking import judge_repeated
 from discreet.publish import CounterfeitedGeneralization
 
 ROLES = {"who": person(), "age": quasi(), "illness": sensitive()}

@@ -15,7 +15,6 @@ from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.groups import Groups
-from discreet.core.tables.linked_tables import LinkedTables
 from discreet.core.tables.source import Singletons, Source
 from discreet.core.tables.table import Table
 
@@ -86,9 +85,7 @@ class ClassSizes:
 
 
 @public
-def risk(
-    subject: Table | LinkedTables | Release, *, threshold: float = 0.2, population: Table | None = None
-) -> Risk:
+def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table | None = None) -> Risk:
     """Measure the risk of being found again.
 
     Rows that are fully starred make a class like any other, and rows left out of a release bear no risk.
@@ -110,9 +107,14 @@ def risk(
     >>> found.prosecutor.highest, round(found.marketer, 3), found.uniques
     (1.0, 0.667, 1)
     """
-    require("risk", "subject", subject, InstanceOf((Table, LinkedTables, Release), "a Table or a Release"))
+    require("risk", "subject", subject, InstanceOf((Table, Release), "a Table or a Release"))
     require("risk", "threshold", threshold, FloatIn(0, 1))
-    groups = subject.counted
+    n_rows = subject.table.n_rows if isinstance(subject, Release) else subject.n_rows
+    return risk_of(subject.counted, n_rows, threshold=threshold, population=population)
+
+
+def risk_of(groups: Groups, n_rows: int, *, threshold: float = 0.2, population: Table | None = None) -> Risk:
+    """Measure the risk of being found again in counted classes."""
     sizes = groups.sizes
     prosecutor = _attacker(1 / sizes, groups, threshold)
     journalist = None
@@ -120,7 +122,7 @@ def risk(
         journalist = _attacker(1 / _described(groups, population), groups, threshold)
     uniques, _ = groups.counted(sizes == 1)
     return Risk(
-        n_rows=subject.table.n_rows if isinstance(subject, Release) else subject.n_rows,
+        n_rows=n_rows,
         n_classes=groups.counted()[0],
         threshold=float(threshold),
         prosecutor=prosecutor,

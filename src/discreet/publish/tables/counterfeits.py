@@ -27,7 +27,7 @@ from discreet.core.tables.publication import defused, publishable
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.engines.folders import RECORD, described_file, read_json
-from discreet.guarantees.m_invariance import MInvariance
+from discreet.guarantees import MInvariance
 from discreet.measure.tables.risk import refuse_singling_out
 from discreet.publish.recipes.recipe import private_part
 from discreet.publish.recipes.recipe_parts import recipe_of

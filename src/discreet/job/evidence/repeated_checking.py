@@ -28,7 +28,7 @@ from discreet.measure.tables.composition import Composition, Difference, common_
 
 
 @dataclass(frozen=True)
-class Kept:
+class LeftOver:
     """What is left of one stated guarantee: ``holds`` is None where intersections and differences do not say."""
 
     release: int
@@ -55,7 +55,7 @@ class RepeatedJudgment:
 
     judgments: tuple[ReleaseJudgment, ...]
     composition: Composition
-    kept: tuple[Kept, ...]
+    kept: tuple[LeftOver, ...]
     tied: int = 0
 
     @property
@@ -139,7 +139,7 @@ def _hierarchies(written: Written) -> dict[str, Any]:
     }
 
 
-def _kept(number: int, part: Guarantee, found: Composition) -> Kept:
+def _kept(number: int, part: Guarantee, found: Composition) -> LeftOver:
     inner = part.guarantee if isinstance(part, PerUnit) else part
     left: int | None = None
     if isinstance(inner, KAnonymity):
@@ -148,8 +148,8 @@ def _kept(number: int, part: Guarantee, found: Composition) -> Kept:
         columns = [name for name in inner.columns(tuple(found.values)) if name in found.values]
         left = min((found.values[name] for name in columns), default=None)
     if not found.n_combinations or left is None:
-        return Kept(number, repr(part), None, True if not found.n_combinations else None)
-    return Kept(number, repr(part), left, left >= part.bound)
+        return LeftOver(number, repr(part), None, True if not found.n_combinations else None)
+    return LeftOver(number, repr(part), left, left >= part.bound)
 
 
 def _tied(tables: Sequence[Table]) -> int:
