@@ -32,8 +32,8 @@ from discreet.measure.tables.risk import risk_of
 from discreet.measure.tables.table_cautions import table_cautions
 
 if TYPE_CHECKING:
-    from discreet.kinds.blocks import Block
     from discreet.core.tables.linked_tables import LinkedTables
+    from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
     from discreet.kinds.written import Written
 
