@@ -19,7 +19,6 @@ from discreet.core.params import Constraint, InstanceOf, OneOf, require
 from discreet.core.registry import Method
 from discreet.core.release import Evidence, Release
 from discreet.core.schema import Column, Role, Schema
-from discreet.core.tables.labels import datetimes
 from discreet.core.tables.table import Table
 from discreet.engines.formats import output_format
 from discreet.guarantees import KAnonymity
@@ -244,13 +243,15 @@ class LinkedTablesKind(Kind):
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about each table, numbers of rows, gaps between dates, and choices by values."""
+        from discreet.measure.tables.date_gaps import date_gaps
+
         del private
         for name, part in public.parts.items():
             exact = _without_shifted(part)
             for caution in table_cautions(exact, singling_out(exact), None):
                 yield replace(caution, text=f"Table '{name}': {caution.text}")
         yield from _row_counts(release)
-        yield from _date_gaps(release)
+        yield from date_gaps(release)
         if release.guarantee.judged_values(release.data.schema.sensitive):
             yield Caution(
                 "minimality",
@@ -370,51 +371,4 @@ def _row_counts(release: Release) -> Iterator[Caution]:
             f"Anyone can count a person's rows in each table. From those who know these numbers, {beyond:,} of "
             f"{known.n_people:,} people are less well hidden than the guarantee says. Judge with known numbers of rows "
             '(row_counts = "known"), or keep as many rows of each person.',
-        )
-
-
-def _date_gaps(release: Release) -> Iterator[Caution]:
-    """Count the people whom the days between their shifted dates single out in their class."""
-    from discreet.core.tables.linked_tables import joined_views
-
-    data = release.data
-    people, items, start = [], [], 1
-    for name, part in release.recipe["tables"].items():
-        for column in part.get("shifted", ()):
-            table = data.tables[name]
-            cells = table.source.columns([data.key(name), column])
-            day = datetimes(cells[column]).astype("datetime64[D]").astype(np.int64)
-            values = {
-                key: number for number, key in enumerate(table.encoded[data.key(name)].values.to_pylist(), 1)
-            }
-            codes = np.array([values.get(key, 0) for key in cells[data.key(name)].to_pylist()], np.int64)
-            first = np.zeros(len(values) + 1, np.int64)
-            first[table.codes(data.key(name))] = data.person_of(name)
-            known = ~np.asarray(cells[column].is_null())
-            people.append(first[codes][known])
-            items.append((start, day[known]))
-            start += 1
-    if not people:
-        return
-    person, days = np.concatenate(people), np.concatenate([each for _, each in items])
-    origin = np.full(data.classes.size, np.iinfo(np.int64).max)
-    np.minimum.at(origin, person, days)
-    source = np.repeat([number for number, _ in items], [each.size for _, each in items])
-    _, gap = np.unique(np.stack([source, days - origin[person]]), axis=1, return_inverse=True)
-    n_classes = int(data.classes.max()) + 1
-    everyone = np.arange(data.classes.size)
-    views = joined_views(
-        np.concatenate([everyone, person]),
-        np.concatenate([data.classes, gap.ravel() + n_classes]),
-        data.classes.size,
-    )
-    several = np.bincount(person, minlength=data.classes.size) > 1
-    alone = int((several & (np.bincount(views)[views] == 1)).sum())
-    if alone:
-        yield Caution(
-            "date-gaps",
-            f"All dates of a person were shifted by the same number of days, so the days between two of them stay as "
-            f"they were. {alone:,} of {data.n_people:,} people are singled out by those days in their class: whoever "
-            "knows them finds the person, and with one true date all others. Leave the dates out, or make them "
-            "quasi-identifiers with years or months, where others may know them.",
         )

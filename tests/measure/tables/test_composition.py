@@ -16,7 +16,7 @@ from discreet import Table, person, quasi, sensitive, tree
 from discreet.errors import InputError, SchemaError
 from discreet.guarantees import KAnonymity
 from discreet.measure import composition
-from discreet.measure.tables.composition import common_tree
+from discreet.measure.tables.label_overlaps import common_tree
 from discreet.publish import Mondrian
 
 AGES, TOWNS = range(6), ("ab", "ac", "b")

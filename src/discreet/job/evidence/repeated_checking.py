@@ -24,7 +24,8 @@ from discreet.kinds.grouped_tables import GroupedTableKind
 from discreet.kinds.kind import Line
 from discreet.kinds.tables import TableKind
 from discreet.kinds.written import Written
-from discreet.measure.tables.composition import Composition, Difference, common_tree, composition
+from discreet.measure.tables.composition import Composition, Difference, composition
+from discreet.measure.tables.label_overlaps import common_tree
 
 
 @dataclass(frozen=True)

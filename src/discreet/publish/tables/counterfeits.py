@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
@@ -15,9 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import InfeasibleError, InputError, ParameterError, SchemaError
+from discreet.core.errors import InfeasibleError, InputError, SchemaError
 from discreet.core.params import Constraints, InstanceOf, IntIn, check_parameters, require
-from discreet.core.pseudonym import pseudonym
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.core.schema import Role, Schema, other
@@ -26,22 +24,25 @@ from discreet.core.tables.labels import texts
 from discreet.core.tables.publication import defused, publishable
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
-from discreet.engines.folders import RECORD, described_file, read_json
 from discreet.guarantees import MInvariance
 from discreet.measure.tables.risk import refuse_singling_out
-from discreet.publish.recipes.recipe import private_part
 from discreet.publish.recipes.recipe_parts import recipe_of
+from discreet.publish.recipes.released_groups import (
+    NOBODY,
+    STATE,
+    ReleasedGroups,
+    Signature,
+    Value,
+    null_first,
+    signature_order,
+    trees_of,
+)
 from discreet.publish.tables.anatomy import _fresh_name
 from discreet.publish.tables.boxes import Segments, boxes
 from discreet.publish.tables.partition import overall_counts, quasi_books
 
-Value: TypeAlias = str | None
-Signature: TypeAlias = tuple[Value, ...]
-"""The sensitive values of a group, in order."""
 Bucket: TypeAlias = dict[Value, list[int]]
 """The people of a bucket by their value; -1 is a counterfeit."""
-_STATE = "m_invariance"
-_NOBODY = -1
 
 
 @public
@@ -125,7 +126,7 @@ class CounterfeitedGeneralization:
         require(self, "table", table, InstanceOf((Table,), "a Table"))
         secret = _refuse_unfit(table)
         rng = generator(self.random_state, owner=self)
-        state = _State.of(self.previous, table, self.guarantee, rng)
+        state = ReleasedGroups.of(self.previous, table, self.guarantee, rng)
         people = state.digests(table)
         values = texts(table.encoded[secret].values).to_pylist()
         value = [None if code == 0 else values[code - 1] for code in table.codes(secret).tolist()]
@@ -134,11 +135,13 @@ class CounterfeitedGeneralization:
         buckets = self._buckets(people, value, state, rng)
         positions = _positions(table)
         groups = [
-            each for key in sorted(buckets, key=_order) for each in _split(buckets[key], positions, rng)
+            each
+            for key in sorted(buckets, key=signature_order)
+            for each in _split(buckets[key], positions, rng)
         ]
         order = rng.permutation(len(groups))
         groups = [groups[number] for number in order]
-        kept = state.grown(people, groups, guarantee, _trees(table))
+        kept = state.grown(people, groups, guarantee, trees_of(table))
         release = self._published(table, secret, groups, guarantee, kept, rng)
         return replace(
             release, recipe={**release.recipe, **({"follows": state.follows} if state.follows else {})}
@@ -147,7 +150,7 @@ class CounterfeitedGeneralization:
     # The paper's phases: divide those who stay by signature, balance each bucket, assign the others, split into groups.
 
     def _buckets(
-        self, people: list[str], value: list[Value], state: _State, rng: np.random.Generator
+        self, people: list[str], value: list[Value], state: ReleasedGroups, rng: np.random.Generator
     ) -> dict[Signature, Bucket]:
         buckets: dict[Signature, Bucket] = {}
         new: dict[Value, list[int]] = {}
@@ -161,7 +164,7 @@ class CounterfeitedGeneralization:
         m = self.guarantee.m
         if not state.n_releases:
             _refuse_too_frequent(new, m)
-        for signature in sorted(buckets, key=_order):
+        for signature in sorted(buckets, key=signature_order):
             _balance(buckets[signature], new, m)
         known = {each for signature in state.signatures.values() for each in signature} | set(value)
         _assign(buckets, new, m, known)
@@ -177,7 +180,7 @@ class CounterfeitedGeneralization:
         rng: np.random.Generator,
     ) -> Release:
         """Publish a row for each value of each group, people's and counterfeit ones alike, with the group's box."""
-        real = [np.array([each for each in group.values() if each != _NOBODY]) for group in groups]
+        real = [np.array([each for each in group.values() if each != NOBODY]) for group in groups]
         sizes = np.array([len(members) for members in real])
         books, members = quasi_books(table), np.concatenate(real)
         codes = table.tuples.codes[members][:, : len(books)].copy()
@@ -195,7 +198,7 @@ class CounterfeitedGeneralization:
             fake_name: pa.array((widths - sizes)[rows], pa.int32()),
         }
         held = [
-            (number, each) for number, group in enumerate(groups) for each in sorted(group, key=_first_null)
+            (number, each) for number, group in enumerate(groups) for each in sorted(group, key=null_first)
         ]
         shown = pa.array([each for _, each in held], pa.string())
         counts = pa.table(
@@ -221,134 +224,8 @@ class CounterfeitedGeneralization:
             kind="grouped-table",
             schema=Schema({**roles, group_name: other(), fake_name: other()}),
             original=table,
-            private={**recipe.private, "format": 1, _STATE: state},
+            private={**recipe.private, "format": 1, STATE: state},
         )
-
-
-@dataclass(frozen=True, repr=False)
-class _State:
-    """Whom earlier releases held, by keyed digests, and the values of their groups."""
-
-    key: bytes
-    signatures: Mapping[str, Signature]
-    n_releases: int
-    follows: str | None = None
-    """The digest of the release.json of the release before, where it was written."""
-
-    @classmethod
-    def of(cls, previous: Any, table: Table, guarantee: MInvariance, rng: np.random.Generator) -> _State:
-        """Return the state after the release before, which must be one of the same columns."""
-        if previous is None:
-            return cls(rng.bytes(32), {}, 0)
-        if isinstance(previous, Release):
-            return cls._read(previous.private.get(_STATE), previous.recipe, table, guarantee)
-        if isinstance(previous, Mapping):
-            key = rng.bytes(32)
-            signatures = {
-                pseudonym(str(who), key): tuple(sorted(set(each), key=_first_null))
-                for who, each in previous.items()
-            }
-            if any(len(each) < guarantee.m for each in signatures.values()):
-                raise ParameterError(f"Somebody's earlier group had fewer than m={guarantee.m} values.")
-            return cls(key, signatures, 1)
-        record = Path(previous) / RECORD
-        try:
-            public, private = read_json(record), private_part(record)
-        except (OSError, ValueError, RecursionError):
-            raise InputError(f"{previous} is no release that can be read.") from None
-        if not isinstance(public, dict) or not isinstance(private, dict):
-            raise InputError(
-                f"{previous} has no private folder beside it, which says who was in which group: bring it back."
-            )
-        state = cls._read(private.get(_STATE), public, table, guarantee)
-        return replace(state, follows=str(described_file(record)["sha256"]))
-
-    @classmethod
-    def _read(cls, state: Any, recipe: Mapping[str, Any], table: Table, guarantee: MInvariance) -> _State:
-        try:
-            key, n_releases, m = bytes.fromhex(state["key"]), int(state["releases"]), int(state["m"])
-            known = [tuple(each) for each in state["signatures"]]
-            signatures = {who: known[number] for who, number in state["people"].items()}
-            columns = {each["name"]: each["role"] for each in recipe["columns"]}
-            trees = dict(state["trees"])
-        except (TypeError, KeyError, ValueError, IndexError, AttributeError):
-            raise InputError(
-                "The release before is none with m-invariance, or its private folder is damaged."
-            ) from None
-        if m != guarantee.m:
-            raise ParameterError(
-                f"The release before was made with m={m}, and this one with m={guarantee.m}: use one m."
-            )
-        judged = {
-            name: role.role.value
-            for name, role in table.schema.items()
-            if role.role in (Role.QUASI, Role.SENSITIVE)
-        }
-        if judged != {name: role for name, role in columns.items() if role in ("quasi", "sensitive")}:
-            raise SchemaError(
-                "The release before has other quasi-identifiers or another sensitive column: use the same roles."
-            )
-        for name, tree in _trees(table).items():
-            if tree != trees.get(name):
-                raise SchemaError(
-                    f"The release before generalized '{name}' by another hierarchy: use the same one."
-                )
-        return cls(key, signatures, n_releases)
-
-    def digests(self, table: Table) -> list[str]:
-        """Return the digest of the person of each row."""
-        whose = str(table.schema.person)
-        keys = texts(table.encoded[whose].values).to_pylist()
-        return [pseudonym(keys[code - 1], self.key) for code in table.codes(whose).tolist()]
-
-    def refuse_changed(self, people: list[str], value: list[Value]) -> None:
-        """Refuse people whose sensitive value is none of those that their earlier groups had."""
-        pairs = zip(people, value, strict=True)
-        changed = sum(each not in self.signatures.get(who, (each,)) for who, each in pairs)
-        if changed:
-            raise InputError(
-                f"{changed:,} people have another sensitive value than when they were released before: m-invariance is "
-                "about values that never change, so leave them out, or keep the value that was released."
-            )
-
-    def grown(
-        self,
-        people: list[str],
-        groups: list[dict[Value, int]],
-        guarantee: MInvariance,
-        trees: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        """Return the state after one more release, as plain data; it keeps everybody who was ever released."""
-        signatures = dict(self.signatures)
-        for group in groups:
-            signature = tuple(sorted(group, key=_first_null))
-            signatures |= {people[member]: signature for member in group.values() if member != _NOBODY}
-        known = sorted(set(signatures.values()), key=_order)
-        number = {signature: at for at, signature in enumerate(known)}
-        return {
-            "key": self.key.hex(),
-            "m": guarantee.m,
-            "releases": self.n_releases + 1,
-            "trees": trees,
-            "signatures": [list(each) for each in known],
-            "people": {who: number[signatures[who]] for who in sorted(signatures)},
-        }
-
-
-def _first_null(value: Value) -> tuple[bool, str]:
-    return value is not None, value or ""
-
-
-def _order(signature: Signature) -> tuple[int, list[tuple[bool, str]]]:
-    return len(signature), [_first_null(value) for value in signature]
-
-
-def _trees(table: Table) -> dict[str, Any]:
-    """Return the hierarchy of each quasi-identifier as plain data, as JSON gives it back."""
-    specs = {name: table.schema[name].hierarchy for name in table.schema.quasi}
-    return {
-        name: None if spec is None else json.loads(json.dumps(spec.to_dict())) for name, spec in specs.items()
-    }
 
 
 def _refuse_unfit(table: Table) -> str:
@@ -407,7 +284,7 @@ def _balance(bucket: Bucket, new: dict[Value, list[int]], m: int) -> None:
     for value, rows in bucket.items():
         while len(rows) < most:
             fits = sizes[value] and _eligible(sizes - Counter([value]), m)
-            rows.append(new[value].pop() if fits else _NOBODY)
+            rows.append(new[value].pop() if fits else NOBODY)
             sizes -= Counter([value] if fits else [])
 
 
@@ -421,7 +298,7 @@ def _assign(buckets: dict[Signature, Bucket], new: dict[Value, list[int]], m: in
     while True:
         left = sorted(
             (value for value, rows in new.items() if rows),
-            key=lambda value: (-len(new[value]), _first_null(value)),
+            key=lambda value: (-len(new[value]), null_first(value)),
         )
         if len(left) < m:
             break
@@ -432,17 +309,17 @@ def _assign(buckets: dict[Signature, Bucket], new: dict[Value, list[int]], m: in
             if lacking is not None:
                 lacking[value] = person
                 continue
-            fitting = min((each for each in buckets if value in each), key=_order, default=None)
+            fitting = min((each for each in buckets if value in each), key=signature_order, default=None)
             if fitting is None:
-                others = sorted(known - {value}, key=_first_null)[: m - 1]
+                others = sorted(known - {value}, key=null_first)[: m - 1]
                 if len(others) < m - 1:
                     raise InfeasibleError(
                         f"There are fewer than m={m} different sensitive values, and no group can have as many."
                     )
-                fitting = tuple(sorted([value, *others], key=_first_null))
-            taken.append({each: person if each == value else _NOBODY for each in fitting})
+                fitting = tuple(sorted([value, *others], key=null_first))
+            taken.append({each: person if each == value else NOBODY for each in fitting})
     for group in taken:
-        bucket = buckets.setdefault(tuple(sorted(group, key=_first_null)), {each: [] for each in group})
+        bucket = buckets.setdefault(tuple(sorted(group, key=null_first)), {each: [] for each in group})
         for value, person in group.items():
             bucket[value].append(person)
 
@@ -462,7 +339,7 @@ def _split(bucket: Bucket, positions: FloatArray, rng: np.random.Generator) -> l
     Every value's rows are put in the order of the column and cut at the same place, so that both parts are balanced.
     Counterfeits lie anywhere, but never alone: those who are most frequent in the bucket have none.
     """
-    values = sorted(bucket, key=_first_null)
+    values = sorted(bucket, key=null_first)
     pending, groups = [np.array([rng.permutation(bucket[value]) for value in values], np.int64)], []
     while pending:
         rows = pending.pop()
@@ -481,7 +358,7 @@ def _in_order(rows: IntArray, position: FloatArray) -> IntArray:
     """Return the rows of every value in the order of a column; counterfeits keep their places among them."""
     ordered = rows.copy()
     for number, each in enumerate(rows):
-        real = each != _NOBODY
+        real = each != NOBODY
         members = each[real]
         ordered[number, real] = members[np.argsort(position[members], kind="stable")]
     return ordered
@@ -489,5 +366,5 @@ def _in_order(rows: IntArray, position: FloatArray) -> IntArray:
 
 def _perimeter(positions: NDArray[Any], rows: IntArray) -> float:
     """Return the summed widths of the box of some people."""
-    inside = positions[rows[rows != _NOBODY]]
+    inside = positions[rows[rows != NOBODY]]
     return float(np.ptp(inside, axis=0).sum()) if len(inside) else 0.0
