@@ -253,7 +253,7 @@ def output_options(command: F, *, required: bool = True) -> F:
 
 def table_guarantees() -> list[GuaranteeSpec]:
     """Return the guarantees that options of commands for tables choose."""
-    return [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
+    return [spec for spec in releasable_guarantees().values() if spec.about[0] in ("classes", "releases")]
 
 
 def table_publishers() -> list[Method]:

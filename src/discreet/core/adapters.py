@@ -32,6 +32,7 @@ KINDS = {
     "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
     "uncertain-records": "discreet.kinds.uncertain_records:UncertainKind",
     "cells": "discreet.kinds.cells:CellsKind",
+    "linked-tables": "discreet.kinds.linked_tables:LinkedTablesKind",
 }
 """Every kind of data: from its section of a job to the blocks of its report."""
 

@@ -71,6 +71,9 @@ from .tables.attribute_lift import AttributeLift as AttributeLift
 from .tables.attribute_lift import attribute_lift as attribute_lift
 from .tables.belief import Belief as Belief
 from .tables.belief import belief as belief
+from .tables.composition import Composition as Composition
+from .tables.composition import Difference as Difference
+from .tables.composition import composition as composition
 from .tables.linkage import AttributeRisk as AttributeRisk
 from .tables.linkage import Linkage as Linkage
 from .tables.linkage import linkage as linkage
