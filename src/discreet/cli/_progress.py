@@ -124,7 +124,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
             error.remedy = _unique(command, error.columns)
         raise
     if rehearsed:
-        release.refuse_unless_published(strict=job.strict)
+        release.refuse_unless_published(strict=job.strict, allow=job.allow)
     plain = {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
     with beside_rows(job.to):
         print_outcome(command, release, out, as_json=as_json, quiet=quiet, plain=plain)

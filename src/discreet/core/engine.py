@@ -14,6 +14,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.boundary import package_of, refuse_lazy
 
 if TYPE_CHECKING:
+    from discreet.core.identifiers import TextValues
     from discreet.core.tables.source import Source
 
 ValueType = Literal["text", "whole", "real", "date", "uuid", "nested", "other"]
@@ -160,6 +161,10 @@ class Engine(Protocol):
 
         An end that is None is open.
         """
+        ...
+
+    def text_values(self, frame: Any, expression: str) -> dict[str, TextValues]:
+        """Look through the different values of each column of texts or whole numbers for an expression."""
         ...
 
     def formula_cells(self, frame: Any) -> int:

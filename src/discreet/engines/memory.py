@@ -14,6 +14,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.boundary import admitted, in_memory, package_of
 from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.errors import DiscreetError, OutputError
+from discreet.core.identifiers import TextValues, text_values_of
 from discreet.core.rng import keyed_order
 from discreet.core.tables.publication import defused, formulas_in, publishable
 from discreet.engines import formats
@@ -114,6 +115,14 @@ class Memory(Engine):
     ) -> tuple[int, dict[str, tuple[int, int]]]:
         """Return the number of rows, and how many values of each column are not finite or out of range."""
         return self._embedded.outside_counts(self._lent(frame), ranges)
+
+    def text_values(self, frame: Any, expression: str) -> dict[str, TextValues]:
+        """Look through the different values of each column of texts or whole numbers for an expression."""
+        eager = in_memory(frame)
+        dtypes = (nw.String, nw.Categorical, nw.Enum, nw.Int64, nw.UInt64)
+        names = [name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes)]
+        rows = eager.select(names).to_arrow() if names else pa.table({})
+        return {name: text_values_of(rows.column(name), expression) for name in names}
 
     def formula_cells(self, frame: Any) -> int:
         """Count the cells and column names that a spreadsheet would run."""

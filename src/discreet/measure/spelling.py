@@ -114,7 +114,7 @@ def published_formulas(published: Any) -> int:
     >>> published_formulas(Baskets.from_lists([["=1+1", "milk"], ["=1+1"], ["-5"]]))
     1
     """
-    return sum(map(formula_cells, _frames(published)))
+    return sum(map(formula_cells, text_frames(published)))
 
 
 def formula_cautions(*published: Any) -> tuple[Caution, ...]:
@@ -132,11 +132,11 @@ def formula_cautions(*published: Any) -> tuple[Caution, ...]:
     )
 
 
-def _frames(data: Any) -> Iterator[Any]:
+def text_frames(data: Any) -> Iterator[Any]:
     """Return the frames that hold every text of published data."""
     if isinstance(data, Release):
         for part in load(KIND_OF)(data).published_texts(data):
-            yield from _frames(part)
+            yield from text_frames(part)
     else:
         yield from data.text_frames() if hasattr(data, "text_frames") else (data,)
 

@@ -15,10 +15,18 @@ from discreet.core.adapters import MEMORY, load
 from discreet.core.arrays import IntArray
 from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.errors import DiscreetError, OutputError, SchemaError
+from discreet.core.identifiers import TextValues, text_columns
 from discreet.core.tables.encoding import combined
 from discreet.core.tables.publication import formula_names, publishable
 from discreet.engines.formats import PARQUET_COMPRESSION, refuse_alike_names
-from discreet.engines.sql.source import SqlSource, defused_cell, is_formula, quoted_name, select_list
+from discreet.engines.sql.source import (
+    SqlSource,
+    defused_cell,
+    has_identifier,
+    is_formula,
+    quoted_name,
+    select_list,
+)
 
 _CASTS = (
     (pa.types.is_integer, "BIGINT"),
@@ -121,6 +129,17 @@ class SqlEngine(Engine):
         sql = f"SELECT {', '.join(f'{count} AS a{at}' for at, count in enumerate(aggregates))} FROM source"
         n_rows, *counts = (int(column[0].as_py()) for column in self._fetched(self.query(frame, sql)).columns)
         return n_rows, dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
+
+    def text_values(self, frame: Any, expression: str) -> dict[str, TextValues]:
+        """Look through the different values of each column of texts or whole numbers for an expression."""
+        looked: dict[str, TextValues] = {}
+        for facts in self.facts(self.select(frame, text_columns(self.value_types(frame)))):
+            column = quoted_name(facts.name)
+            like = has_identifier(column, expression, is_text=facts.is_text)
+            sql = f"SELECT DISTINCT CAST({column} AS VARCHAR) AS value FROM source WHERE {like}"
+            matching = combined(self._fetched(self.query(frame, sql))["value"])
+            looked[facts.name] = TextValues.of(facts, matching)
+        return looked
 
     def formula_cells(self, frame: Any) -> int:
         """Count the cells and column names that a spreadsheet would run."""
