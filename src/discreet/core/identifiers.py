@@ -165,8 +165,12 @@ def _is_ip(text: str) -> bool:
 
 
 def _is_social_security(text: str) -> bool:
-    area, group, serial = text.split("-")
+    area, group, serial = re.findall("[0-9]+", text)
     return area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
+
+
+def _is_device(text: str) -> bool:
+    return any(map(str.isalpha, text))
 
 
 def _is_telephone(text: str) -> bool:
@@ -238,7 +242,7 @@ PATTERNS = (
     Pattern("N", "web addresses", r"(?i)\b(?:https?|ftp)://[^\s/]+|\bwww\.[a-z0-9-]+\.[a-z]"),
     Pattern("O", "IP addresses", r"\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b(?:/[0-9]|\.[0-9])?", _is_ip),
     Pattern("O", "IP addresses (IPv6)", r"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:.]*", _is_ip),
-    Pattern("G", "social security numbers", r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b", _is_social_security),
+    Pattern("G", "social security numbers", r"(?:^|[^\w-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?:$|[^\w-])", _is_social_security),
     Pattern(
         "D",
         "telephone numbers",
@@ -250,7 +254,7 @@ PATTERNS = (
     Pattern("J", "bank account numbers", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b", is_iban),
     Pattern("J", "card numbers", r"\b[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}\b", is_card, weak=True),
     Pattern("L", "vehicle numbers", r"\b[A-HJ-NPR-Z0-9]{17}\b", is_vehicle, weak=True),
-    Pattern("M", "device addresses", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b"),
+    Pattern("M", "device addresses", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b", _is_device),
     Pattern(
         "H",
         "medical record numbers",

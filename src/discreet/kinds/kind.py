@@ -244,6 +244,11 @@ class Kind(ABC):
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the blocks of a report, the verdict first; only an internal one may show the private figures."""
 
+    def identifiability(self, release: Release) -> Sequence[Block]:
+        """Return what the released data shows of the risk that is left, without any value; by default nothing."""
+        del release
+        return ()
+
     def terms(self, release: Release) -> Mapping[str, str]:
         """Return the terms that a report uses, with their meaning."""
         del release

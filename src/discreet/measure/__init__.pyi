@@ -55,6 +55,8 @@ from .queries.target import QueryTarget as QueryTarget
 from .ratings.linkage import KnownRatings as KnownRatings
 from .ratings.linkage import RatingsLinkage as RatingsLinkage
 from .ratings.linkage import ratings_linkage as ratings_linkage
+from .safe_harbor import SafeHarbor as SafeHarbor
+from .safe_harbor import safe_harbor as safe_harbor
 from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches
 from .sketches.attacks import guess_attributes as guess_attributes
