@@ -15,15 +15,15 @@ _EPILOG = """\b
 Examples:
   discreet evidence release/ --recipient "University hospital, group of Dr. Lee" --environment controlled
   discreet evidence release/ --recipient everybody --environment public --threshold 0.09 --pdf
-  discreet evidence release/ --recipient "Ministry" --environment controlled --original patients.csv --control others.csv
+  discreet evidence release/ --recipient "Ministry" --environment controlled --original patients.csv --seed 1
 
 \b
-Exit codes: 0 the guarantee was verified; 1 the release is broken, and the paper says so; 3 only claimed; 2 user error."""
+Exit codes: 0 the guarantee was verified; 1 the release is broken, as the paper says; 3 only claimed; 2 user error."""
 _FILES = (
-    click.option("--original", type=options.DATA, metavar="FILE", help="The file that the release was made of: attack it."),
+    click.option("--original", type=options.DATA, metavar="FILE", help="What the release was made of: attack it."),
     click.option("--control", type=options.DATA, metavar="FILE", help="Rows of people who are not in the release."),
     click.option("--population", type=options.DATA, metavar="FILE", help="The population, for the journalist's risk."),
-    click.option("--zip3-populations", type=options.DATA, metavar="FILE", help="Populations by ZIP code, for Safe Harbor."),
+    click.option("--zip3-populations", type=options.DATA, metavar="FILE", help="People by ZIP code, for Safe Harbor."),
     click.option("--answers", type=options.DATA, metavar="FILE", help="What people decided: a TOML file of texts."),
 )  # fmt: skip
 
@@ -64,8 +64,8 @@ def evidence(
 ) -> None:
     """Write what is known of how identifiable RELEASE is, in the order of ISO/IEC 27559, with room for decisions.
 
-    DIR may be handed on with the release. With --original, attacks are run, and DIR.private holds what they achieved: it
-    compares with the original, and stays with the owner and those who may see the original.
+    DIR may be handed on with the release. With --original, attacks are run, and DIR.private holds what they achieved:
+    it compares with the original, and stays with the owner and those who may see the original.
     """
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages

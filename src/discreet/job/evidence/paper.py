@@ -7,8 +7,9 @@ from typing import Any
 
 from discreet import __version__
 from discreet.core.figures import summarized
-from discreet.core.verdict import BROKEN
+from discreet.core.verdict import BROKEN, Basis
 from discreet.engines.folders import RECORD, described_file
+from discreet.guarantees import RulesHidden
 from discreet.job.evidence.statement import QUESTIONS, Statement
 from discreet.kinds.blocks import (
     Block,
@@ -23,7 +24,7 @@ from discreet.kinds.blocks import (
 )
 from discreet.kinds.kind import kind_of
 from discreet.kinds.sections.provenance import value_text
-from discreet.kinds.sections.risk import verdict_alone
+from discreet.kinds.sections.risk import guarantee, verdict_alone
 from discreet.kinds.wording import SINGLING_OUT, counted, percent
 from discreet.measure import Attacks, AttackSuccess, MembershipAttack
 from discreet.measure.attacks.membership import CLOSENESS_PROVES_NOTHING
@@ -40,7 +41,7 @@ _FOOTERS = {
 }
 _ENVIRONMENTS = {
     "public": "public: anybody may have the release, and nothing can stop an attempt, so one is taken to be certain",
-    "controlled": "controlled: the recipient alone may have the release, bound by the controls of section 8",
+    "controlled": "controlled: the recipient alone may have the release, bound by the controls named under Mitigation",
 }
 _MODELS = {
     "public": "public release, without conditions",
@@ -54,6 +55,13 @@ _ROLES = {
     "sensitive": "sensitive",
     "other": "published exactly",
 }
+_CLAIMS = (
+    "Singling out claims that some values, which one released row alone has, are those of exactly one person.",
+    "Linkability claims that two records, each with half of the columns that others may know, are of one person.",
+    "Inference claims that a person has the commonest sensitive value among the rows that may be the person's.",
+    "Due to the release is how much more often a claim is right about people in it than about strangers, as a share.",
+    "Attackers choose whom they claim something of, so they may be right more often than the risk of a record is.",
+)
 _NEEDED = ("purpose", "recipient_means", "attempt", "transparency")
 
 
@@ -101,9 +109,13 @@ def _heading(statement: Statement, name: str, word: str) -> Definitions:
 def _verdict(statement: Statement) -> VerdictBlock:
     """Return the verdict as others may see it; a folder that is not as it was written is broken."""
     judgment, release = statement.judgment, statement.release
-    verdict = judgment.verdict if release is None else kind_of(release).verdict_for_others(judgment.verdict)
-    block = verdict_alone(verdict)
-    if judgment.word != BROKEN or not verdict.ok:
+    if release is None or isinstance(release.guarantee, RulesHidden):
+        block = verdict_alone(judgment.verdict)
+    else:
+        verdict = kind_of(release).verdict_for_others(judgment.verdict)
+        checked = None if verdict.basis is Basis.VERIFIED and verdict.n_rows else judgment.why
+        block = guarantee(release.guarantee, verdict, checked=checked or None)
+    if judgment.word != BROKEN or not judgment.verdict.ok:
         return block
     text = "The folder is not as it was written, so nothing that it states can be relied on."
     return VerdictBlock(BROKEN, BROKEN, text, block.parts, block.basis)
@@ -168,7 +180,7 @@ def _context(statement: Statement) -> Section:
     text = (
         "Who receives the data, in which environment, and what that means for attempts to identify somebody."
     )
-    return Section("context", "6 Context", text, content, "6 Context")
+    return Section("context", "Context (clause 6)", text, content)
 
 
 def _data(statement: Statement) -> Section:
@@ -186,7 +198,7 @@ def _data(statement: Statement) -> Section:
         )
     if statement.release is not None:
         named = [str(each) for each in statement.release.figures.identifiers]
-        none = "No e-mail address, telephone, account, card, record or vehicle number, and no free text was found in it."
+        none = "None was found: e-mail and web addresses, numbers of telephones, accounts and cards; no free text."
         texts = [f"{text}." for text in named] or [none]
         allowed = record.get("allowed", ())
         texts += [f"A person allowed it all the same: {', '.join(allowed)}."] if allowed else []
@@ -206,7 +218,7 @@ def _data(statement: Statement) -> Section:
     text = (
         "What is in the data, which columns others may know, and what attackers are taken to know and want."
     )
-    return Section("data", "7 Data and attack modelling", text, content, "7 Data")
+    return Section("data", "Data and attack modelling (clause 7)", text, content)
 
 
 def _became(entry: dict[str, Any]) -> str:
@@ -221,19 +233,20 @@ def _identifiability(statement: Statement) -> Section:
     shown = [part for block in blocks for part in _without_charts(block)]
     if not shown:
         bound = _highest(statement)
-        words = "No figure of risk by record follows from the released files alone; the guarantee above is what is known."
+        words = "No risk by record follows from the released files alone; the guarantee is what is known."
         if bound is not None:
-            words = f"People were counted, and not rows: the highest risk per person is at most {percent(bound)}, as stated."
+            words = f"People were counted, not rows: the highest risk of one is at most {percent(bound)}, as stated."
         shown = [Paragraph(words)]
     shown.append(
         Paragraph(
-            "The risk is that of the data, with an attempt taken as certain. In a controlled environment it is multiplied "
-            "by the probability of an attempt, which only people can judge. For public release of clinical reports the "
-            "European Medicines Agency and Health Canada took a threshold of 0.09."
+            "The risk is that of the data, with an attempt taken as certain. In a controlled environment it is "
+            "multiplied by the probability of an attempt, which only people can judge. For public release of clinical "
+            "reports the European Medicines Agency and Health Canada took a threshold of 0.09.",
+            "note",
         )
     )
     text = "How likely a record is found again, from the released data alone, as anybody can recompute it."
-    return Section("identifiability", "8 Identifiability", text, shown, "8 Identifiability")
+    return Section("identifiability", "Identifiability (clause 8)", text, shown)
 
 
 def _without_charts(block: Block) -> Iterator[Block]:
@@ -243,7 +256,7 @@ def _without_charts(block: Block) -> Iterator[Block]:
         yield Subsection(block.title, content, block.text)
     elif isinstance(block, Figure):
         if block.table is not None:
-            yield TableBlock(block.table.head, block.table.rows, block.title, block.table.numbers)
+            yield Subsection(block.title, [block.table], block.text)
     else:
         yield block
 
@@ -255,12 +268,12 @@ def _tests(statement: Statement) -> Section:
         words = (
             "Attacks are made on tables and on pseudo-data; for this kind of data none was run."
             if statement.record["kind"] not in ("table", "pseudo-data")
-            else "Not in this paper: results of attacks compare with the original, and stay with the owner. The owner runs "
-            "them by naming the original (--original), and finds them in the private paper."
+            else "Not in this paper: results of attacks compare with the original, and stay with the owner. The owner "
+            "runs them by naming the original (--original), and finds them in the private paper."
         )
-        return Section("tests", "8 Adversarial tests", text, [Paragraph(words)], "8 Tests")
+        return Section("tests", "Adversarial tests (clause 8)", text, [Paragraph(words)])
     content = list(_regulators(attacks) if isinstance(attacks, Attacks) else _membership(attacks))
-    return Section("tests", "8 Adversarial tests", text, content, "8 Tests")
+    return Section("tests", "Adversarial tests (clause 8)", text, content)
 
 
 def _regulators(attacks: Attacks) -> Iterator[Block]:
@@ -270,13 +283,12 @@ def _regulators(attacks: Attacks) -> Iterator[Block]:
         [_success(each) for each in attacks.all],
         "The three attacks that regulators name (WP29 05/2014)",
     )
-    if attacks.n_controls is None:
-        words = "There was no control group, so that what is learned of anybody counts as due to the release: it is overstated."
-        yield Paragraph(words)
-    else:
-        yield Paragraph(
-            f"The control group is of {counted(attacks.n_controls, 'person', 'people')} not in the data."
-        )
+    controls = (
+        "There was no control group, so that what is learned of anybody counts as due to the release: it is overstated."
+        if attacks.n_controls is None
+        else f"Strangers are a control group of {counted(attacks.n_controls, 'person', 'people')} not in the data."
+    )
+    yield Bullets([*_CLAIMS, controls])
     risk = attacks.attackers
     rows = [("Prosecutor", percent(risk.prosecutor.highest), percent(risk.prosecutor.mean))]
     if risk.journalist is not None:
@@ -288,7 +300,7 @@ def _regulators(attacks: Attacks) -> Iterator[Block]:
 def _success(success: AttackSuccess) -> tuple[str, ...]:
     rate, control = success.rate, success.control
     return (
-        success.name,
+        success.name.capitalize(),
         f"{percent(rate.share)} of {rate.n_attempts:,} ({percent(rate.low)} to {percent(rate.high)})",
         "–"
         if control is None
@@ -326,10 +338,12 @@ def _mitigation(statement: Statement) -> Section:
     rows += [(f"Records {name}", f"{n:,}") for name, n in counts.items()]
     content: list[Block] = [TableBlock(("Measure on the data", "Value"), rows, "Measures on the data")]
     texts = summarized(statement.cautions)
-    content.append(Subsection("Cautions that remain", [Bullets(texts or ["None."])]))
+    content.append(
+        Subsection("Cautions that remain", [Bullets(texts or ["None that follows from the released data."])])
+    )
     content.append(_questions(statement, ("controls",)))
     text = "What was done to the data, what remains, and which controls hold where the data goes."
-    return Section("mitigation", "8 Mitigation", text, content, "8 Mitigation")
+    return Section("mitigation", "Mitigation (clause 8)", text, content)
 
 
 _COUNTED = ("rows", "records", "baskets", "sketches")
@@ -350,11 +364,12 @@ def _governance(statement: Statement) -> Section:
     content = [
         _questions(statement, rest),
         Subsection(
-            "What this paper is about", [TableBlock(("File", "Digest"), rows, "Files, versions and digests")]
+            "What this paper is about",
+            [TableBlock(("What", "Version or digest"), rows, "Files, versions and digests")],
         ),
     ]
     text = "Who decided what, who answers for it, and when it is looked at again."
-    return Section("governance", "9 Governance", text, content, "9 Governance")
+    return Section("governance", "Governance (clause 9)", text, content)
 
 
 def _questions(statement: Statement, keys: Iterable[str]) -> Subsection:
