@@ -17,6 +17,7 @@ from discreet.core.hierarchy.bands import band_of
 from discreet.core.hierarchy.knowledge import names_units, speaks_of, tokens
 from discreet.core.identifiers import DIRECT, LETTERS, LIKELY, TextValues, identifiers_in, named_letter
 from discreet.core.params import InstanceOf, require
+from discreet.core.release import Release
 from discreet.core.tables.labels import Any_, Interval, SetOf, parse_label, texts
 from discreet.measure.spelling import text_frames
 
@@ -105,7 +106,6 @@ def safe_harbor(
     *,
     zip3_populations: Any = None,
     allow: Collection[str] = (),
-    pseudonyms: Collection[str] = (),
     year: int | None = None,
 ) -> SafeHarbor:
     """Look for the eighteen identifiers of HIPAA's Safe Harbor method in the names and values of all columns.
@@ -122,8 +122,6 @@ def safe_harbor(
         digits of a ZIP code may stay where more than 20,000 people live; without it they are left open.
     allow
         Columns that are not judged.
-    pseudonyms
-        Columns of pseudonyms, which are derived from identifiers.
     year
         The year in which ages are counted; this year by default.
 
@@ -137,7 +135,7 @@ def safe_harbor(
     require("safe_harbor", "year", year, InstanceOf((int, type(None)), "None or a year"))
     look = _Look(
         None if zip3_populations is None else _populations(zip3_populations),
-        frozenset(pseudonyms),
+        _pseudonyms(data),
         dt.datetime.now(dt.UTC).year if year is None else year,
     )
     findings, allowed, n_columns = [], [], 0
@@ -153,6 +151,12 @@ def safe_harbor(
                     facts, values.get(facts.name), lambda f=frame, n=facts.name: _values(f, n)
                 )
     return SafeHarbor(tuple(findings), tuple(allowed), n_columns)
+
+
+def _pseudonyms(data: Any) -> frozenset[str]:
+    """Return the columns of a release that hold pseudonyms, which are derived from identifiers."""
+    entries = data.recipe.get("columns", ()) if isinstance(data, Release) else ()
+    return frozenset(entry["name"] for entry in entries if entry.get("pseudonym"))
 
 
 def _values(frame: Any, name: str) -> pa.Array:

@@ -95,9 +95,14 @@ def evidence(
             {"command": "evidence", "ok": word != "broken", "verified": statement.judgment.ok} | places
         )
     elif not quiet:
+        handed = (
+            "says that the release must not be handed on"
+            if word == "broken"
+            else "may be handed on with the release"
+        )
         lines = [
             (word, statement.judgment.verdict.guarantee),
-            ("written", f"{target}: may be handed on with the release"),
+            ("written", f"{target}: {handed}"),
         ]
         if len(folders) > 1:
             lines.append(

@@ -338,9 +338,7 @@ def _mitigation(statement: Statement) -> Section:
     rows += [(f"Records {name}", f"{n:,}") for name, n in counts.items()]
     content: list[Block] = [TableBlock(("Measure on the data", "Value"), rows, "Measures on the data")]
     texts = summarized(statement.cautions)
-    content.append(
-        Subsection("Cautions that remain", [Bullets(texts or ["None that follows from the released data."])])
-    )
+    content.append(Subsection("Cautions that remain", [Bullets(texts or ["None by the released data."])]))
     content.append(_questions(statement, ("controls",)))
     text = "What was done to the data, what remains, and which controls hold where the data goes."
     return Section("mitigation", "Mitigation (clause 8)", text, content)

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import reads
+from discreet.core.release import Release
 from discreet.engines.files import read
+from discreet.engines.folders import RECORD
 from discreet.job.descriptions import is_release, read_record, release_folder
+from discreet.job.record_checking import as_release
+from discreet.job.release_checking import stated_guarantee
 from discreet.kinds.written import Written
 from discreet.measure.safe_harbor import SafeHarbor, safe_harbor
 from discreet.publish.recipes.recipe import private_part
@@ -26,13 +30,10 @@ def safe_harbor_of(
     people = None if zip3_populations is None else read(zip3_populations)
     if not is_release(data):
         return safe_harbor(read(data, **(reading or {})), zip3_populations=people, allow=allow)
-    folder = release_folder(data)
-    record = read_record(folder)
-    written = Written(folder, record, private_part(folder / "release.json") or {})
-    entries = record.get("columns", [])
-    return safe_harbor(
-        written.kind.read_released(written, texts=False),
-        zip3_populations=people,
-        allow=allow,
-        pseudonyms=[entry["name"] for entry in entries if entry.get("pseudonym")],
-    )
+    return safe_harbor(release_in(release_folder(data)), zip3_populations=people, allow=allow)
+
+
+def release_in(folder: Path) -> Release:
+    """Read a release as far as its files hold it."""
+    written = Written(folder, read_record(folder), private_part(folder / RECORD) or {})
+    return as_release(written, written.kind.read_released(written, texts=False), stated_guarantee(written))

@@ -15,16 +15,15 @@ from discreet.core.errors import InputError
 from discreet.core.figures import Caution
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.release import Release
-from discreet.engines.folders import RECORD, FolderKind, described_file
+from discreet.engines.files import read
+from discreet.engines.folders import RECORD, FolderKind, described_file, require_apart
 from discreet.job.descriptions import read_record
 from discreet.job.evidence.attacking import attack_release
-from discreet.job.evidence.safe_harbor import safe_harbor_of
-from discreet.job.record_checking import as_release
-from discreet.job.release_checking import ReleaseJudgment, judge_release, stated_guarantee
+from discreet.job.evidence.safe_harbor import release_in
+from discreet.job.release_checking import ReleaseJudgment, judge_release
 from discreet.kinds.wording import plain_json, today
-from discreet.kinds.written import Written
 from discreet.measure import Attacks, MembershipAttack
-from discreet.measure.safe_harbor import SafeHarbor
+from discreet.measure.safe_harbor import SafeHarbor, safe_harbor
 from discreet.publish.recipes.recipe import private_part
 
 Environment = Literal["public", "controlled"]
@@ -199,7 +198,9 @@ def evidence_statement(
     place = Path(folder)
     record = read_record(place)
     judgment = judge_release(place)
-    release = _release(place, record, judgment)
+    unreadable = any(name in record["files"] for name in judgment.changed)
+    release = None if unreadable else release_in(place)
+    people = None if zip3_populations is None else read(zip3_populations)
     attacked = original is not None and record["kind"] in ("table", "pseudo-data")
     owners = private_part(place / RECORD) if original is not None else None
     return Statement(
@@ -210,7 +211,7 @@ def evidence_statement(
         record,
         judgment,
         release,
-        None if release is None else safe_harbor_of(place, zip3_populations=zip3_populations),
+        None if release is None else safe_harbor(release, zip3_populations=people),
         attack_release(
             place,
             original,
@@ -227,15 +228,6 @@ def evidence_statement(
         original is not None,
         today(),
     )
-
-
-def _release(folder: Path, record: Mapping[str, Any], judgment: ReleaseJudgment) -> Release | None:
-    """Return the release as its files hold it; None where they cannot be read."""
-    if any(name in record["files"] for name in judgment.changed):
-        return None
-    written = Written(folder, record, private_part(folder / RECORD) or {})
-    data = written.kind.read_released(written, texts=False)
-    return as_release(written, data, stated_guarantee(written))
 
 
 def _checked(answers: Mapping[str, str]) -> dict[str, str]:
@@ -258,6 +250,7 @@ def write_statement(
     from discreet.engines.atomic import atomic_folders
     from discreet.report.folder import private_folder
 
+    require_apart(out, statement.folder)
     kinds: dict[Any, FolderKind] = {out: PUBLIC_EVIDENCE}
     papers = [(statement.for_others(), "evidence")]
     if statement.is_private:
