@@ -145,7 +145,7 @@ def print_cautions(release: Release, out: Path | None) -> None:
 
 def plain_cautions(*published: Any) -> list[dict[str, object]]:
     """Return, as plain data, what to say of data written outside of a release: formulas, and what names people."""
-    from discreet.measure.identifiers import published_cautions
+    from discreet.measure.spelling import published_cautions
 
     return [caution.to_dict() for caution in published_cautions(*published)]
 

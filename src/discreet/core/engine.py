@@ -14,12 +14,14 @@ from discreet.core.arrays import IntArray
 from discreet.core.boundary import package_of, refuse_lazy
 
 if TYPE_CHECKING:
-    from discreet.core.identifiers import TextValues
     from discreet.core.tables.source import Source
 
 ValueType = Literal["text", "whole", "real", "date", "uuid", "nested", "other"]
 """What the values of a column are, whatever its engine calls their type; nested values include bytes."""
 _UNIQUE = 0.9
+_WORDY, _LONG, _FEWEST_TEXTS, _OWN = 3, 40, 20, 0.2
+SMALLEST_NUMBER = 10**12
+"""The smallest number of 13 digits: no number of a payment card is shorter."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,16 @@ class Facts:
     def missing(self) -> float:
         """The share of rows without a value."""
         return self.n_missing / max(self.n_rows, 1)
+
+    @property
+    def is_wordy(self) -> bool:
+        """Whether the texts are sentences: three spaces and more, or long with a space."""
+        return self.is_text and (self.words >= _WORDY or (self.length > _LONG and self.words >= 1))
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether the column holds sentences, of which hardly any comes again."""
+        return self.is_wordy and self.n_distinct > _FEWEST_TEXTS and self.uniqueness > _OWN
 
     @property
     def is_numbered(self) -> bool:
@@ -163,8 +175,11 @@ class Engine(Protocol):
         """
         ...
 
-    def text_values(self, frame: Any, expression: str) -> dict[str, TextValues]:
-        """Look through the different values of each column of texts or whole numbers for an expression."""
+    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of each column of texts or whole numbers, and its different texts with an expression in them.
+
+        Whole numbers match where they are long enough for any identifier; their digits are the texts.
+        """
         ...
 
     def formula_cells(self, frame: Any) -> int:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.engine import Facts
 from discreet.core.hierarchy.knowledge import speaks_of, tokens
 from discreet.core.hierarchy.vocabularies import vocabulary
 
@@ -41,67 +40,6 @@ LETTERS = {
 """The eighteen identifiers of the Safe Harbor method, by their letter."""
 DIRECT = "ADEFGHIJKLMNPQR"
 """The letters of what names a person by itself; places, dates and IP addresses have hierarchies."""
-_WORDY, _LONG = 3, 40
-_FEWEST, _OWN = 20, 0.2
-SMALLEST_NUMBER = 10**12
-"""The smallest number of 13 digits: no number of a card is shorter."""
-
-
-@dataclass(frozen=True, repr=False)
-class TextValues:
-    """The texts of a column in numbers: rows with one, how many differ, mean length, mean spaces.
-
-    ``matching`` holds the different ones that an expression was found in; whole numbers are taken as their digits.
-    """
-
-    n_rows: int
-    n_distinct: int
-    length: float
-    words: float
-    matching: pa.Array
-
-    @classmethod
-    def of(cls, facts: Facts, matching: pa.Array) -> TextValues:
-        """Put what was counted of a column beside the texts that match."""
-        return cls(facts.n_known, facts.n_distinct, facts.length, facts.words, matching)
-
-    @property
-    def is_free(self) -> bool:
-        """Whether they look like free text: sentences, of which hardly any comes again."""
-        many = self.n_distinct > _FEWEST and self.n_distinct > _OWN * self.n_rows
-        return many and is_wordy(self.length, self.words)
-
-
-def text_columns(types: Mapping[str, str]) -> list[str]:
-    """Return the columns of texts and of whole numbers, by the types of all."""
-    return [name for name, type_ in types.items() if type_ in ("text", "whole")]
-
-
-def text_values_of(column: pa.ChunkedArray, expression: str) -> TextValues:
-    """Look through the different values of one column; whole numbers too short for any identifier are passed over."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_integer(column.type):
-        long = column.filter(pc.greater_equal(column, pa.scalar(SMALLEST_NUMBER, column.type)))
-        return TextValues(0, 0, 0.0, 0.0, pc.unique(long).cast(pa.string()))
-    counted = pc.value_counts(column.drop_null().cast(pa.large_string()))
-    values, counts = counted.field("values"), counted.field("counts")
-    n_rows = int(pc.sum(counts).as_py() or 0)
-    length, words = (
-        (pc.sum(pc.multiply(each.cast(pa.int64()), counts)).as_py() or 0) / max(n_rows, 1)
-        for each in (pc.utf8_length(values), pc.count_substring(values, " "))
-    )
-    matching = values.filter(pc.match_substring_regex(values, expression))
-    return TextValues(n_rows, len(values), length, words, matching)
-
-
-def is_wordy(length: float, words: float) -> bool:
-    """Return whether texts of a mean length and a mean number of spaces are sentences.
-
-    >>> is_wordy(60.0, 8.0), is_wordy(64.0, 0.0), is_wordy(12.0, 1.0)
-    (True, False, False)
-    """
-    return words >= _WORDY or (length > _LONG and words >= 1)
 
 
 @dataclass(frozen=True)
@@ -116,13 +54,6 @@ class Pattern:
     expression: str
     is_valid: Callable[[str], bool] | None = None
     weak: bool = False
-
-
-LIKELY = (
-    r"@|://|[Ww]{3}\.|[0-9]{4}|\+[1-9]|[0-9][ ()./:-]+[0-9]+[ ()./:-]+[0-9]|:[0-9A-Fa-f]{0,4}:"
-    r"|[-:][0-9A-Fa-f]{2}[-:]|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}|[A-Z0-9]{17}"
-)
-"""What every text with an identifier has: one pass leaves out nearly all others. PostgreSQL reads it too."""
 
 
 def identifiers_in(texts: pa.Array) -> Iterator[tuple[Pattern, int]]:
@@ -222,21 +153,6 @@ def _is_issued(digits: list[int]) -> bool:
     return len(digits) in lengths.get(digits[0], ())
 
 
-_VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", map(int, "12345678123457923456789"), strict=True))
-_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-
-
-def is_vehicle(text: str) -> bool:
-    """Return whether a text is a vehicle identification number with its check digit (49 CFR 565.15).
-
-    >>> is_vehicle("1M8GDM9AXKP042788"), is_vehicle("1M8GDM9AXKP042789")
-    (True, False)
-    """
-    values = [_VIN_VALUES.get(char) or int(char) for char in text]
-    check = sum(value * weight for value, weight in zip(values, _VIN_WEIGHTS, strict=True)) % 11
-    return not text.isdigit() and text[8] == "0123456789X"[check]
-
-
 PATTERNS = (
     Pattern("F", "e-mail addresses", r"[\w.+%-]+@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"),
     Pattern("N", "web addresses", r"(?i)\b(?:https?|ftp)://[^\s/]+|\bwww\.[a-z0-9-]+\.[a-z]"),
@@ -253,7 +169,6 @@ PATTERNS = (
     ),
     Pattern("J", "bank account numbers", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b", is_iban),
     Pattern("J", "card numbers", r"\b[2-6][0-9]{3}(?:[ -]?[0-9]){9,15}\b", is_card, weak=True),
-    Pattern("L", "vehicle numbers", r"\b[A-HJ-NPR-Z0-9]{17}\b", is_vehicle, weak=True),
     Pattern("M", "device addresses", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b", _is_device),
     Pattern(
         "H",

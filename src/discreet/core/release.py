@@ -253,10 +253,10 @@ class Release:
         Free text and direct identifiers are published in the columns of ``allow`` alone.
         """
         self.verdict.enforce()
-        naming = [found for found in self.figures.identifiers if found.column not in allow]
+        naming = [each for each in self.figures.identifiers if each.column not in allow]
         if naming:
             words = "; ".join(map(str, naming))
-            columns = ",".join(found.column for found in naming)
+            columns = ",".join(each.column for each in naming)
             raise SchemaError(
                 f"{words}; nothing was written. Drop such columns (role identifier or drop), take out what names "
                 "people, or publish them all the same (allow).",

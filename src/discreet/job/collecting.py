@@ -164,7 +164,7 @@ class PerturbJob(VerbJob):
         from discreet.core.engine import engine_of
         from discreet.engines.files import read
         from discreet.job.channels.hiding import HIDINGS
-        from discreet.measure.identifiers import published_cautions
+        from discreet.measure.spelling import published_cautions
 
         hiding = HIDINGS[self.method](self)
         begin("Reading")
@@ -364,7 +364,7 @@ class DistortJob(VerbJob):
             ) from None
 
     def _figures(self, channel: Any, baskets: Any, entries: int) -> dict[str, Any]:
-        from discreet.measure.identifiers import published_cautions
+        from discreet.measure.spelling import published_cautions
 
         longest, n_items = int(baskets.lengths.max(initial=0)), max(baskets.n_items, 1)
         return {

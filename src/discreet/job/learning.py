@@ -197,7 +197,7 @@ class PredictJob(VerbJob):
 
     def make(self, begin: Progress) -> Made:
         """Return the predictions as an Arrow table."""
-        from discreet.measure.identifiers import published_cautions
+        from discreet.measure.spelling import published_cautions
         from discreet.mine import model_from_dict
 
         begin("Reading")

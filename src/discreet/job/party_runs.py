@@ -87,7 +87,7 @@ class PartyJob(VerbJob):
 
     def _figures(self, session: PartySession, outcome: Outcome) -> dict[str, Any]:
         from discreet.core.figures import Caution
-        from discreet.measure.identifiers import published_cautions
+        from discreet.measure.spelling import published_cautions
         from discreet.parties.network.running import written_frames
 
         cautions = [Caution("run", text, public=False) for text in outcome.cautions]

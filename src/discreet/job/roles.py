@@ -11,7 +11,7 @@ from typing import Any
 from discreet.core.engine import Facts
 from discreet.core.hierarchy.bound import HierarchySpec
 from discreet.core.hierarchy.knowledge import Confidence, names_units, tokens, words_for
-from discreet.core.identifiers import DIRECT, is_wordy
+from discreet.core.identifiers import DIRECT
 from discreet.core.schema import Role
 
 _SENSITIVE = re.compile(
@@ -177,7 +177,7 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
             facts, Role.IDENTIFIER, "a key with many values", "its values repeat; if it says whose row it is, "
             "people should be counted by it", confidence="low",
         )  # fmt: skip
-    if facts.is_text and is_wordy(facts.length, facts.words):
+    if facts.is_wordy:
         warning = "it looks like free text, which often names people; it will be dropped"
         return Proposal(facts, Role.IDENTIFIER, "free text", warning)
     if facts.is_numbered or ((facts.is_text or facts.type == "uuid") and facts.uniqueness > _UNIQUE):

@@ -229,16 +229,15 @@ class Kind(ABC):
 
     def figures(self, release: Release) -> Figures[Any, Any]:
         """Return the figures of a release."""
-        from discreet.measure.identifiers import identifier_cautions, identifiers_of
-        from discreet.measure.spelling import formula_cautions
+        from discreet.measure.spelling import formula_cautions, identifier_cautions, identifiers_of
 
         public = self.public_figures(release)
         private = None if release.original is None else self.private_figures(release, public)
         cautions = self.cautions(release, public, private)
         texts = self.published_texts(release)
         identifiers = identifiers_of(release, texts)
-        said = (*cautions, *formula_cautions(*texts), *identifier_cautions(identifiers))
-        return Figures(public, private, said, identifiers)
+        all_cautions = (*cautions, *formula_cautions(*texts), *identifier_cautions(identifiers))
+        return Figures(public, private, all_cautions, identifiers)
 
     @abstractmethod
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:

@@ -15,11 +15,11 @@ from discreet.core.engine import Facts, engine_of
 from discreet.core.errors import InputError
 from discreet.core.hierarchy.bands import band_of
 from discreet.core.hierarchy.knowledge import names_units, speaks_of, tokens
-from discreet.core.identifiers import DIRECT, LETTERS, LIKELY, TextValues, identifiers_in, named_letter
+from discreet.core.identifiers import DIRECT, LETTERS, identifiers_in, named_letter
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.tables.labels import Any_, Interval, SetOf, parse_label, texts
-from discreet.measure.spelling import text_frames
+from discreet.measure.spelling import LIKELY, text_frames
 
 OLDEST, FEWEST_PEOPLE = 89, 20_000
 _FEW, _UNIQUE, _MOSTLY = 20, 0.9, 0.9
@@ -128,8 +128,8 @@ def safe_harbor(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> found = safe_harbor(pa.table({"age": [34, 91], "zip": ["021**", "024**"], "disease": ["flu", "cold"]}))
-    >>> found.word, [(finding.letter, finding.column, finding.is_sure) for finding in found.findings]
+    >>> judged = safe_harbor(pa.table({"age": [34, 91], "zip": ["021**", "024**"], "disease": ["flu", "cold"]}))
+    >>> judged.word, [(each.letter, each.column, each.is_sure) for each in judged.findings]
     ('not met', [('C', 'age', True), ('B', 'zip', False)])
     """
     require("safe_harbor", "year", year, InstanceOf((int, type(None)), "None or a year"))
@@ -141,15 +141,13 @@ def safe_harbor(
     findings, allowed, n_columns = [], [], 0
     for frame in text_frames(data.source.rows if hasattr(data, "source") else data):
         engine = engine_of(frame)
-        values = engine.text_values(frame, LIKELY)
+        likely = {facts.name: texts for facts, texts in engine.matching_texts(frame, LIKELY)}
         for facts in engine.facts(frame):
             n_columns += 1
             if facts.name in allow:
                 allowed.append(facts.name)
             elif facts.n_known:
-                findings += look.at(
-                    facts, values.get(facts.name), lambda f=frame, n=facts.name: _values(f, n)
-                )
+                findings += look.at(facts, likely.get(facts.name), _values_of(frame, facts.name))
     return SafeHarbor(tuple(findings), tuple(allowed), n_columns)
 
 
@@ -159,8 +157,8 @@ def _pseudonyms(data: Any) -> frozenset[str]:
     return frozenset(entry["name"] for entry in entries if entry.get("pseudonym"))
 
 
-def _values(frame: Any, name: str) -> pa.Array:
-    return engine_of(frame).value_counts(frame, name)[0]
+def _values_of(frame: Any, name: str) -> Callable[[], pa.Array]:
+    return lambda: engine_of(frame).value_counts(frame, name)[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,23 +170,23 @@ class _Look:
     year: int
 
     def at(
-        self, facts: Facts, looked: TextValues | None, values: Callable[[], pa.Array]
+        self, facts: Facts, likely: pa.Array | None, values: Callable[[], pa.Array]
     ) -> Iterator[SafeHarborFinding]:
         """Find the identifiers of one column; the first that its name and values show, and all in its texts."""
-        of_texts = [] if looked is None else list(identifiers_in(looked.matching))
+        of_texts = [] if likely is None else list(identifiers_in(likely))
         for pattern, n in of_texts:
             yield SafeHarborFinding(
                 pattern.letter, facts.name, f"{n:,} of its different values hold {pattern.noun}"
             )
-        if looked is not None and looked.is_free:
+        if facts.is_free_text:
             yield SafeHarborFinding("A", facts.name, "it is free text, in which names cannot be excluded")
             return
         if facts.type == "nested":
             yield SafeHarborFinding("R", facts.name, "nested values or bytes cannot be judged", is_sure=False)
             return
-        found = self._by_values(facts, values) or self._by_name(facts, values)
-        if found is not None and found.letter not in {pattern.letter for pattern, _ in of_texts}:
-            yield found
+        finding = self._by_values(facts, values) or self._by_name(facts, values)
+        if finding is not None and finding.letter not in {pattern.letter for pattern, _ in of_texts}:
+            yield finding
 
     def _by_values(self, facts: Facts, values: Callable[[], pa.Array]) -> SafeHarborFinding | None:
         """Judge ages, dates and ZIP codes by their values, whatever else their names speak of."""
@@ -198,17 +196,17 @@ class _Look:
         is_dated = facts.type == "date" or named_letter(facts.name) == "C"
         if not (is_dated or (facts.is_text and facts.length <= 2 * len("[2020-01-01, 2020-12-31]"))):
             return None
-        shown = _shown(values())
+        labels = _shown(values())
         if is_dated and speaks_of(words, "age"):
-            return _ages(facts.name, shown)
-        days = sum(map(_is_within_year, shown))
-        if days and (is_dated or days >= _MOSTLY * len(shown)):
+            return _ages(facts.name, labels)
+        days = sum(map(_is_within_year, labels))
+        if days and (is_dated or days >= _MOSTLY * len(labels)):
             return SafeHarborFinding(
                 "C", facts.name, f"{days:,} of its different values are dates finer than a year"
             )
-        if is_dated and _PARTS_OF_YEARS & {*words} and shown:
+        if is_dated and _PARTS_OF_YEARS & {*words} and labels:
             return SafeHarborFinding("C", facts.name, "its name is that of a part of a year")
-        years = [float(text) for text in shown if re.fullmatch(r"\d{4}(\.0)?", text)]
+        years = [float(text) for text in labels if re.fullmatch(r"\d{4}(\.0)?", text)]
         if is_dated and _BORN & {*words} and any(_YEARS[0] <= born < self.year - OLDEST for born in years):
             return SafeHarborFinding("C", facts.name, f"years of birth show ages over {OLDEST}")
         return None
@@ -228,10 +226,10 @@ class _Look:
             return SafeHarborFinding("R", facts.name, "nearly every row has a value of its own")
         return None
 
-    def _zip_codes(self, name: str, shown: Sequence[str]) -> SafeHarborFinding | None:
+    def _zip_codes(self, name: str, labels: Sequence[str]) -> SafeHarborFinding | None:
         """Judge ZIP codes: three digits at most, and those only where more than 20,000 people live."""
-        wide = 3 if all(text.isdigit() and len(text) <= 3 for text in shown) else 5
-        codes = [code for text in shown for code in _codes(text)]
+        wide = 3 if all(text.isdigit() and len(text) <= 3 for text in labels) else 5
+        codes = [code for text in labels for code in _codes(text)]
         prefixes = [_prefix(code.zfill(wide) if code.isdigit() else code) for code in codes]
         fine = sum(prefix is None or len(prefix) > 3 for prefix in prefixes)
         if fine:
@@ -256,9 +254,9 @@ def _shown(values: pa.Array) -> list[str]:
     return [text for text in written if text.strip() and not isinstance(parse_label(text), Any_)]
 
 
-def _ages(name: str, shown: Sequence[str]) -> SafeHarborFinding | None:
+def _ages(name: str, labels: Sequence[str]) -> SafeHarborFinding | None:
     """Judge ages: all over 89 must be one category, such as 90 or ">= 90"."""
-    lows = [low for low in map(_lowest, shown) if low is not None and low > OLDEST]
+    lows = [low for low in map(_lowest, labels) if low is not None and low > OLDEST]
     if not lows or lows == [OLDEST + 1]:
         return None
     return SafeHarborFinding(
@@ -292,7 +290,7 @@ def _codes(text: str) -> tuple[str, ...]:
 
 
 def _prefix(code: str) -> str | None:
-    """Return the digits of a ZIP code that are shown; None where it is not written as one."""
+    """Return the digits of a ZIP code that are there; None where it is not written as one."""
     match = _ZIP.fullmatch(code.strip().removesuffix(".0"))
     return None if match is None else match[1]
 

@@ -1,9 +1,10 @@
-"""What a data officer would say of published text: look-alikes of sensitive values, formulas, all cautions."""
+"""What a data officer would say of published text: look-alikes, formulas, what names people, all cautions."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,21 @@ from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.names import spelling
 from discreet.core.boundary import public
+from discreet.core.engine import engine_of
 from discreet.core.figures import Caution
 from discreet.core.release import Release
+from discreet.core.schema import Role
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.labels import value_kind
 from discreet.core.tables.publication import formula_cells
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
+LIKELY = (
+    r"@|://|[Ww]{3}\.|\+[1-9]|[0-9][ ()./:-]+[0-9]+[ ()./:-]+[0-9]|([0-9][ -]?){12}[0-9]|:[0-9A-Fa-f]{0,4}:"
+    r"|[-:][0-9A-Fa-f]{2}[-:]|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}|[A-Za-z][^A-Za-z0-9]{0,4}[0-9]{4}"
+)
+"""What every text with an identifier has: one pass leaves out nearly all others. PostgreSQL reads it too."""
+_WAYS_OUT = "Drop the column, or take out what names people."
 _MOST_VALUES = 100_000
 """A column of more different texts is no list of categories, and is not looked through."""
 
@@ -130,6 +139,86 @@ def formula_cautions(*published: Any) -> tuple[Caution, ...]:
             "renamed.",
         ),
     )
+
+
+@dataclass(frozen=True)
+class FoundIdentifiers:
+    """What names people in the texts of one published column.
+
+    Attributes
+    ----------
+    column
+        The column; ``item`` and ``label`` stand for the items of baskets and the labels of cells.
+    counts
+        How many different values hold an identifier, by what it is.
+    is_free
+        Whether the column is free text.
+    """
+
+    column: str
+    counts: dict[str, int]
+    is_free: bool
+
+    def __str__(self) -> str:
+        listed = [f"{noun} in {n:,}" for noun, n in self.counts.items()]
+        patterns = f"holds {', '.join(listed)} of its different values" if listed else ""
+        free = (
+            "is free text, which often names people, places and days that no pattern finds"
+            if self.is_free
+            else ""
+        )
+        return f"Column '{self.column}' {' and '.join(part for part in (patterns, free) if part)}"
+
+
+def found_identifiers(*published: Any, exact: Collection[str] | None = None) -> tuple[FoundIdentifiers, ...]:
+    """Look for direct identifiers in every text of published data.
+
+    Parameters
+    ----------
+    published
+        Frames, baskets or releases.
+    exact
+        The columns that may be free text; None takes all. Labels of groups are not.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> found_identifiers(pa.table({"contact": ["a@b.org", "none", "c@d.org"]}))[0].counts
+    {'e-mail addresses': 2}
+    """
+    return tuple(
+        each for data in published for frame in text_frames(data) for each in _identifiers(frame, exact)
+    )
+
+
+def _identifiers(frame: Any, exact: Collection[str] | None) -> Iterator[FoundIdentifiers]:
+    for facts, likely in engine_of(frame).matching_texts(frame, LIKELY):
+        counts = {}
+        if len(likely):
+            from discreet.core.identifiers import identifiers_in
+
+            counts = {pattern.noun: n for pattern, n in identifiers_in(likely)}
+        is_free = facts.is_free_text and (exact is None or facts.name in exact)
+        if counts or is_free:
+            yield FoundIdentifiers(facts.name, counts, is_free)
+
+
+def identifiers_of(release: Release, published: Sequence[Any]) -> tuple[FoundIdentifiers, ...]:
+    """Look for direct identifiers in the texts of a release; only columns that are published exactly are free text."""
+    exact = [name for name, column in release.schema.items() if column.role in (Role.OTHER, Role.SENSITIVE)]
+    return found_identifiers(*published, exact=exact)
+
+
+def identifier_cautions(columns: Sequence[FoundIdentifiers]) -> Iterator[Caution]:
+    """Say of each column what names people in it."""
+    for column in columns:
+        code = "direct-identifier" if column.counts else "free-text"
+        yield Caution(code, f"{column}: whoever reads it may know whose record it is. {_WAYS_OUT}")
+
+
+def published_cautions(*published: Any) -> tuple[Caution, ...]:
+    """Return what to say of the texts in published data: formulas of spreadsheets, and what names people."""
+    return (*formula_cautions(*published), *identifier_cautions(found_identifiers(*published)))
 
 
 def text_frames(data: Any) -> Iterator[Any]:

@@ -94,7 +94,7 @@ def write_release(
     ):
         _write_private(release, owners, about, report=report)
         chosen = format or kind.formats[0]
-        allowed = sorted({found.column for found in release.figures.identifiers} & set(allow))
+        allowed = sorted({each.column for each in release.figures.identifiers} & set(allow))
         _write_public(release, kind, public, chosen, about, allowed, report=report, pdf=pdf, include=include)
         if key is not None:
             write_signature(public / RECORD, key)

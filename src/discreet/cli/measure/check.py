@@ -14,8 +14,9 @@ from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
-from discreet.cli._command import command, in_group
+from discreet.cli._command import command
 from discreet.cli._options import guarantees_of
+from discreet.cli.measure._safe_harbor import check_safe_harbor, is_safe_harbor, safe_harbor_options
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -75,23 +76,7 @@ CLAIMED = 3
     is_flag=True,
     help="Measure the data by all other guarantees as well, which takes longer.",
 )
-@in_group(
-    "Safe Harbor",
-    [
-        click.option(
-            "--safe-harbor",
-            is_flag=True,
-            help="Look for the 18 identifiers of HIPAA's Safe Harbor method in all columns, whatever their roles.",
-        ),
-        click.option(
-            "--zip3-populations",
-            type=options.DATA,
-            metavar="FILE",
-            help="ZIP codes of three or five digits and how many people live there, for the rule of 20,000.",
-        ),
-        click.option("--allow", metavar="COLUMNS", help="Columns that Safe Harbor does not judge."),
-    ],
-)
+@safe_harbor_options
 @options.reading
 @options.printing
 def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:
@@ -104,11 +89,8 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any
     from discreet.job.descriptions import is_release
 
     _refuse_without_record(data)
-    if values["safe_harbor"]:
-        click.get_current_context().exit(_check_safe_harbor(data, values, as_json=as_json, quiet=quiet))
-    for option in ("zip3_populations", "allow"):
-        if values[option] is not None:
-            raise parse.mistake(f"--{option.replace('_', '-')} requires --safe-harbor.", "--safe-harbor")
+    if is_safe_harbor(values):
+        click.get_current_context().exit(check_safe_harbor(data, values, as_json=as_json, quiet=quiet))
     if is_release(data):
         click.get_current_context().exit(_check_release(data, values, as_json=as_json, quiet=quiet))
     if values["signed_by"] is not None:
@@ -137,32 +119,6 @@ def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any
         )
     _print(judgment, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(0 if judgment.ok else 1)
-
-
-def _check_safe_harbor(data: Path, values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
-    """Look for the identifiers of Safe Harbor in a file or a release; return the exit code."""
-    from discreet.cli._output import print_json, print_lines
-    from discreet.cli._progress import stages
-    from discreet.job.evidence.safe_harbor import safe_harbor_of
-    from discreet.job.parse import reading_from
-    from discreet.measure.safe_harbor import ACTUAL_KNOWLEDGE
-
-    with stages(1, quiet=quiet or as_json) as progress:
-        progress("Looking")
-        found = safe_harbor_of(
-            data,
-            zip3_populations=values["zip3_populations"],
-            allow=parse.names_in([values["allow"]] if values["allow"] else []),
-            reading=reading_from(parse.reading(values)),
-        )
-    if as_json:
-        print_json({"command": "check", "ok": found.ok, "verified": None} | found.to_dict())
-    elif not quiet:
-        lines = [("safe harbor", f"{found.word}: {found.n_columns:,} columns were looked at")]
-        lines += [("found" if finding.is_sure else "open", str(finding)) for finding in found.findings]
-        lines += [("allowed", f"column '{name}' was not judged") for name in found.allowed]
-        print_lines([*lines, ("", ACTUAL_KNOWLEDGE)])
-    return {"met": 0, "open": CLAIMED}.get(found.word, 1)
 
 
 def _guarantees(values: dict[str, Any]) -> list[dict[str, Any]]:

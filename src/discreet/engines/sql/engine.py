@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from discreet.core.adapters import MEMORY, load
 from discreet.core.arrays import IntArray
 from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.errors import DiscreetError, OutputError, SchemaError
-from discreet.core.identifiers import TextValues, text_columns
 from discreet.core.tables.encoding import combined
 from discreet.core.tables.publication import formula_names, publishable
 from discreet.engines.formats import PARQUET_COMPRESSION, refuse_alike_names
@@ -26,6 +25,7 @@ from discreet.engines.sql.source import (
     is_formula,
     quoted_name,
     select_list,
+    text_columns,
 )
 
 _CASTS = (
@@ -130,16 +130,13 @@ class SqlEngine(Engine):
         n_rows, *counts = (int(column[0].as_py()) for column in self._fetched(self.query(frame, sql)).columns)
         return n_rows, dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
 
-    def text_values(self, frame: Any, expression: str) -> dict[str, TextValues]:
-        """Look through the different values of each column of texts or whole numbers for an expression."""
-        looked: dict[str, TextValues] = {}
+    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
         for facts in self.facts(self.select(frame, text_columns(self.value_types(frame)))):
             column = quoted_name(facts.name)
             like = has_identifier(column, expression, is_text=facts.is_text)
             sql = f"SELECT DISTINCT CAST({column} AS VARCHAR) AS value FROM source WHERE {like}"
-            matching = combined(self._fetched(self.query(frame, sql))["value"])
-            looked[facts.name] = TextValues.of(facts, matching)
-        return looked
+            yield facts, combined(self._fetched(self.query(frame, sql))["value"])
 
     def formula_cells(self, frame: Any) -> int:
         """Count the cells and column names that a spreadsheet would run."""

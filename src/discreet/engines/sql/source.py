@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
+from discreet.core.engine import SMALLEST_NUMBER
 from discreet.core.errors import DiscreetError, InputError
-from discreet.core.identifiers import SMALLEST_NUMBER
 from discreet.core.pseudonym import LENGTH
 from discreet.core.tables.encoding import Codebook, cleaned, column_type, unpublishable, value_codes
 from discreet.core.tables.publication import FORMULA, NUMBER, QUOTED
@@ -348,6 +348,11 @@ def defused_cell(cell: str, *, is_text: bool) -> str:
 def is_formula(cell: str) -> str:
     """Write whether a spreadsheet would run a text."""
     return _runs(cell, FORMULA)
+
+
+def text_columns(types: Mapping[str, str]) -> list[str]:
+    """Return the columns of texts and of whole numbers, by the types of all."""
+    return [name for name, type_ in types.items() if type_ in ("text", "whole")]
 
 
 def has_identifier(column: str, expression: str, *, is_text: bool) -> str:

@@ -133,9 +133,9 @@ def _summary(statement: Statement) -> Iterator[str]:
         yield f"Changed, missing or added since the release was written: {names}."
     highest = _highest(statement)
     if highest is not None and statement.threshold is not None:
-        kept = "within" if highest <= statement.threshold else "above"
+        side = "within" if highest <= statement.threshold else "above"
         yield (
-            f"The highest risk of a record, {percent(highest)}, is {kept} the accepted {percent(statement.threshold)}, "
+            f"The highest risk of a record, {percent(highest)}, is {side} the accepted {percent(statement.threshold)}, "
             "where an attempt is certain and the attacker knows every quasi-identifier of a person."
         )
     elif highest is not None:
@@ -184,7 +184,7 @@ def _context(statement: Statement) -> Section:
 
 
 def _data(statement: Statement) -> Section:
-    record, found = statement.record, statement.harbor
+    record, harbor = statement.record, statement.harbor
     noun = statement.judgment.kind.replace("-", " ")
     counts = ", ".join(f"{n:,} {name}" for name, n in statement.judgment.counts.items())
     rows = [
@@ -198,15 +198,15 @@ def _data(statement: Statement) -> Section:
         )
     if statement.release is not None:
         named = [str(each) for each in statement.release.figures.identifiers]
-        none = "None was found: e-mail and web addresses, numbers of telephones, accounts and cards; no free text."
-        texts = [f"{text}." for text in named] or [none]
+        nothing = "None was found: e-mail and web addresses, numbers of telephones, accounts and cards; no free text."
+        texts = [f"{text}." for text in named] or [nothing]
         allowed = record.get("allowed", ())
         texts += [f"A person allowed it all the same: {', '.join(allowed)}."] if allowed else []
         content.append(Subsection("Direct identifiers in the texts", [Bullets(texts)]))
-    if found is not None:
-        lines = [f"{'Found' if each.is_sure else 'Open'}: {each}." for each in found.findings]
-        lines = lines or [f"None of the 18 was found in {counted(found.n_columns, 'column')}."]
-        words = f"HIPAA Safe Harbor (45 CFR 164.514(b)(2)): {found.word}"
+    if harbor is not None:
+        lines = [f"{'Found' if each.is_sure else 'Open'}: {each}." for each in harbor.findings]
+        lines = lines or [f"None of the 18 was found in {counted(harbor.n_columns, 'column')}."]
+        words = f"HIPAA Safe Harbor (45 CFR 164.514(b)(2)): {harbor.word}"
         content.append(Subsection(words, [Bullets([*lines, ACTUAL_KNOWLEDGE])]))
     attacker = [
         "A prosecutor knows that a person is in the data, and all of the person's quasi-identifiers, exactly.",
@@ -230,14 +230,14 @@ def _became(entry: dict[str, Any]) -> str:
 def _identifiability(statement: Statement) -> Section:
     release = statement.release
     blocks = [] if release is None else kind_of(release).identifiability(release)
-    shown = [part for block in blocks for part in _without_charts(block)]
-    if not shown:
+    parts = [part for block in blocks for part in _without_charts(block)]
+    if not parts:
         bound = _highest(statement)
         words = "No risk by record follows from the released files alone; the guarantee is what is known."
         if bound is not None:
             words = f"People were counted, not rows: the highest risk of one is at most {percent(bound)}, as stated."
-        shown = [Paragraph(words)]
-    shown.append(
+        parts = [Paragraph(words)]
+    parts.append(
         Paragraph(
             "The risk is that of the data, with an attempt taken as certain. In a controlled environment it is "
             "multiplied by the probability of an attempt, which only people can judge. For public release of clinical "
@@ -246,7 +246,7 @@ def _identifiability(statement: Statement) -> Section:
         )
     )
     text = "How likely a record is found again, from the released data alone, as anybody can recompute it."
-    return Section("identifiability", "Identifiability (clause 8)", text, shown)
+    return Section("identifiability", "Identifiability (clause 8)", text, parts)
 
 
 def _without_charts(block: Block) -> Iterator[Block]:

@@ -195,16 +195,16 @@ def evidence_statement(
     require("evidence", "recipient", recipient, InstanceOf((str,), "a text"))
     require("evidence", "environment", environment, OneOf(("public", "controlled")))
     require("evidence", "threshold", threshold, OneOf((None,)), FloatIn(0, 1, closed="right"))
-    place = Path(folder)
-    record = read_record(place)
-    judgment = judge_release(place)
+    path = Path(folder)
+    record = read_record(path)
+    judgment = judge_release(path)
     unreadable = any(name in record["files"] for name in judgment.changed)
-    release = None if unreadable else release_in(place)
+    release = None if unreadable else release_in(path)
     people = None if zip3_populations is None else read(zip3_populations)
     attacked = original is not None and record["kind"] in ("table", "pseudo-data")
-    owners = private_part(place / RECORD) if original is not None else None
+    owners = private_part(path / RECORD) if original is not None else None
     return Statement(
-        place,
+        path,
         recipient,
         environment,
         threshold,
@@ -213,7 +213,7 @@ def evidence_statement(
         release,
         None if release is None else safe_harbor(release, zip3_populations=people),
         attack_release(
-            place,
+            path,
             original,
             control=control,
             population=population,
@@ -257,9 +257,9 @@ def write_statement(
         kinds[private_folder(out)] = PRIVATE_EVIDENCE
         papers.append((statement, "evidence-internal"))
     with atomic_folders(kinds, overwrite=overwrite) as folders:
-        for (paper, name), place in zip(papers, folders, strict=True):
-            _write_paper(paper, place, name, pdf=pdf)
-    return [Path(place) for place in kinds]
+        for (paper, name), folder in zip(papers, folders, strict=True):
+            _write_paper(paper, folder, name, pdf=pdf)
+    return [Path(folder) for folder in kinds]
 
 
 def _write_paper(statement: Statement, folder: Path, name: str, *, pdf: bool) -> None:
