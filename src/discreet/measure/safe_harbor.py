@@ -184,15 +184,18 @@ class _Look:
         if facts.type == "nested":
             yield SafeHarborFinding("R", facts.name, "nested values or bytes cannot be judged", is_sure=False)
             return
-        finding = self._by_values(facts, values) or self._by_name(facts, values)
+        is_postal = speaks_of(tokens(facts.name), "postal")
+        finding = (
+            self._zip_codes(facts.name, _shown(values()))
+            if is_postal
+            else self._by_values(facts, values) or self._by_name(facts, values)
+        )
         if finding is not None and finding.letter not in {pattern.letter for pattern, _ in of_texts}:
             yield finding
 
     def _by_values(self, facts: Facts, values: Callable[[], pa.Array]) -> SafeHarborFinding | None:
-        """Judge ages, dates and ZIP codes by their values, whatever else their names speak of."""
+        """Judge ages and dates by their values, whatever else their names speak of."""
         words = tokens(facts.name)
-        if speaks_of(words, "postal"):
-            return self._zip_codes(facts.name, _shown(values()))
         is_dated = facts.type == "date" or named_letter(facts.name) == "C"
         if not (is_dated or (facts.is_text and facts.length <= 2 * len("[2020-01-01, 2020-12-31]"))):
             return None
@@ -255,22 +258,23 @@ def _shown(values: pa.Array) -> list[str]:
 
 
 def _ages(name: str, labels: Sequence[str]) -> SafeHarborFinding | None:
-    """Judge ages: all over 89 must be one category, such as 90 or ">= 90"."""
-    lows = [low for low in map(_lowest, labels) if low is not None and low > OLDEST]
-    if not lows or lows == [OLDEST + 1]:
+    """Judge ages: all over 89 must be one category without an upper end, such as 90 or ">= 90"."""
+    over = [span for span in map(_span, labels) if span is not None and span[0] > OLDEST]
+    if not over or over in ([(OLDEST + 1, None)], [(OLDEST + 1, OLDEST + 1)]):
         return None
-    return SafeHarborFinding(
-        "C", name, f"{len(lows):,} of its different values are ages over {OLDEST}, and not one category"
-    )
+    why = f"{len(over):,} of its different values are ages over {OLDEST}, and not one category"
+    return SafeHarborFinding("C", name, why)
 
 
-def _lowest(text: str) -> float | None:
-    """Return the lowest number that a label covers; None where it covers none."""
+def _span(text: str) -> tuple[float, float | None] | None:
+    """Return the ends of the numbers that a label covers, the upper None where it is open; None where it covers none."""
     label = parse_label(text)
     band = band_of(text)
-    low = label.low if isinstance(label, Interval) else text if band is None else band[0]
+    ends = (
+        (label.low, label.high) if isinstance(label, Interval) else (text, text) if band is None else band[:2]
+    )
     try:
-        return None if low is None else float(low)
+        return None if ends[0] is None else (float(ends[0]), None if ends[1] is None else float(ends[1]))
     except (TypeError, ValueError):
         return None
 
