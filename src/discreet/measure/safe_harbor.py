@@ -186,7 +186,7 @@ class _Look:
             return
         is_postal = speaks_of(tokens(facts.name), "postal")
         finding = (
-            self._zip_codes(facts.name, _shown(values()))
+            self._zip_codes(facts.name, _shown(values()), is_number=facts.is_number)
             if is_postal
             else self._by_values(facts, values) or self._by_name(facts, values)
         )
@@ -229,11 +229,13 @@ class _Look:
             return SafeHarborFinding("R", facts.name, "nearly every row has a value of its own")
         return None
 
-    def _zip_codes(self, name: str, labels: Sequence[str]) -> SafeHarborFinding | None:
-        """Judge ZIP codes: three digits at most, and those only where more than 20,000 people live."""
-        wide = 3 if all(text.isdigit() and len(text) <= 3 for text in labels) else 5
-        codes = [code for text in labels for code in _codes(text)]
-        prefixes = [_prefix(code.zfill(wide) if code.isdigit() else code) for code in codes]
+    def _zip_codes(self, name: str, labels: Sequence[str], *, is_number: bool) -> SafeHarborFinding | None:
+        """Judge ZIP codes: three digits at most, and those only where more than 20,000 people live.
+
+        Numbers have lost the zeros that they began with.
+        """
+        wide = 0 if not is_number else 3 if max(map(len, labels), default=0) <= 3 else 5
+        prefixes = [_prefix(code.zfill(wide)) for text in labels for code in _codes(text)]
         fine = sum(prefix is None or len(prefix) > 3 for prefix in prefixes)
         if fine:
             return SafeHarborFinding(
@@ -267,7 +269,7 @@ def _ages(name: str, labels: Sequence[str]) -> SafeHarborFinding | None:
 
 
 def _span(text: str) -> tuple[float, float | None] | None:
-    """Return the ends of the numbers that a label covers, the upper None where it is open; None where it covers none."""
+    """Return the ends of the numbers that a label covers, the upper None where open; None where it covers none."""
     label = parse_label(text)
     band = band_of(text)
     ends = (

@@ -1,4 +1,4 @@
-"""What names people is found before anything is released: in every kind of data, with a way to allow it, and no value in words."""
+"""What names people is found before anything is released, in every kind of data, and may be allowed."""
 
 from __future__ import annotations
 

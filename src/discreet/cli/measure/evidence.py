@@ -70,7 +70,7 @@ def evidence(
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.job.descriptions import is_release, release_folder
-    from discreet.job.evidence.statement import evidence_statement, write_statement
+    from discreet.job.evidence.statement import evidence_statement
     from discreet.job.parse import reading_from, toml_of
 
     if not is_release(release):
@@ -87,7 +87,7 @@ def evidence(
         )
         progress("Writing")
         target = out or folder.with_name(f"{folder.resolve().name}.evidence")
-        folders = write_statement(statement, target, overwrite=overwrite, pdf=pdf)
+        folders = statement.write(target, overwrite=overwrite, pdf=pdf)
     word = statement.judgment.word
     if as_json:
         places = {"folder": str(folders[0]), "private_folder": str(folders[1]) if len(folders) > 1 else None}

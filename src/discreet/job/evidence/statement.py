@@ -102,6 +102,27 @@ class Statement:
 
         return replace(self, attacks=None, owners_cautions=(), is_private=False)
 
+    def write(self, out: str | Path, *, overwrite: bool = False, pdf: bool = False) -> list[Path]:
+        """Write the paper to hand on and, of a private statement, the private one beside it; return both folders.
+
+        All of the first follows from the released files, from what they state, and from what people said. What
+        compares with the original is in ``<out>.private`` alone.
+        """
+        from discreet.engines.atomic import atomic_folders
+        from discreet.report.folder import private_folder
+
+        out = Path(out)
+        require_apart(out, self.folder)
+        kinds: dict[Any, FolderKind] = {out: PUBLIC_EVIDENCE}
+        papers = [(self.for_others(), "evidence")]
+        if self.is_private:
+            kinds[private_folder(out)] = PRIVATE_EVIDENCE
+            papers.append((self, "evidence-internal"))
+        with atomic_folders(kinds, overwrite=overwrite) as folders:
+            for (paper, name), folder in zip(papers, folders, strict=True):
+                _write_paper(paper, folder, name, pdf=pdf)
+        return [Path(folder) for folder in kinds]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain data for JSON, in the order of the pages."""
         record = self.record
@@ -133,7 +154,7 @@ class Statement:
             "identifiability": {
                 "verdict": self.judgment.word,
                 "why": self.judgment.why or None,
-                "guarantee": self.judgment.verdict.guarantee,
+                "guarantee": record["verdict"]["guarantee"],
                 "signature": self.judgment.signature,
                 "changed_files": list(self.judgment.changed),
                 "added_files": list(self.judgment.added),
@@ -237,29 +258,6 @@ def _checked(answers: Mapping[str, str]) -> dict[str, str]:
     if not all(isinstance(answer, str) for answer in answers.values()):
         raise InputError("Every answer must be a text.")
     return dict(answers)
-
-
-def write_statement(
-    statement: Statement, out: Path, *, overwrite: bool = False, pdf: bool = False
-) -> list[Path]:
-    """Write the paper to hand on, and with an original the private one beside it; return both folders.
-
-    All of the first follows from the released files, from what they state, and from what people said. What compares
-    with the original is in ``<out>.private`` alone.
-    """
-    from discreet.engines.atomic import atomic_folders
-    from discreet.report.folder import private_folder
-
-    require_apart(out, statement.folder)
-    kinds: dict[Any, FolderKind] = {out: PUBLIC_EVIDENCE}
-    papers = [(statement.for_others(), "evidence")]
-    if statement.is_private:
-        kinds[private_folder(out)] = PRIVATE_EVIDENCE
-        papers.append((statement, "evidence-internal"))
-    with atomic_folders(kinds, overwrite=overwrite) as folders:
-        for (paper, name), folder in zip(papers, folders, strict=True):
-            _write_paper(paper, folder, name, pdf=pdf)
-    return [Path(folder) for folder in kinds]
 
 
 def _write_paper(statement: Statement, folder: Path, name: str, *, pdf: bool) -> None:
