@@ -138,7 +138,8 @@ def safe_harbor(
         _pseudonyms(data),
         dt.datetime.now(dt.UTC).year if year is None else year,
     )
-    findings, allowed, n_columns = [], [], 0
+    findings: list[SafeHarborFinding] = []
+    allowed, n_columns = [], 0
     for frame in text_frames(data.source.rows if hasattr(data, "source") else data):
         engine = engine_of(frame)
         likely = {facts.name: texts for facts, texts in engine.matching_texts(frame, LIKELY)}

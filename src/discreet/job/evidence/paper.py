@@ -22,7 +22,7 @@ from discreet.kinds.blocks import (
     TableBlock,
     VerdictBlock,
 )
-from discreet.kinds.kind import kind_of
+from discreet.kinds.kind import kind_named, kind_of
 from discreet.kinds.sections.provenance import value_text
 from discreet.kinds.sections.risk import guarantee, verdict_alone
 from discreet.kinds.wording import SINGLING_OUT, counted, percent
@@ -157,16 +157,11 @@ def _summary(statement: Statement) -> Iterator[str]:
 
 def _highest(statement: Statement) -> float | None:
     """Return the highest risk of a record that the released data shows; None where it shows none."""
-    figures = {} if statement.release is None else statement.release.figures.public.to_dict()
-    risk = (
-        statement.record.get("risk", {})
-        if "highest_at_most" in statement.record.get("risk", {})
-        else figures.get("risk")
-    )
-    if not isinstance(risk, dict):
-        return None
-    stated = risk.get("highest_at_most")
-    return stated if stated is not None else risk.get("prosecutor", {}).get("highest")
+    stated = statement.record.get("risk")
+    if isinstance(stated, dict) and "highest_at_most" in stated:
+        return float(stated["highest_at_most"])
+    risk = {} if statement.release is None else statement.release.figures.public.to_dict().get("risk")
+    return float(risk["prosecutor"]["highest"]) if isinstance(risk, dict) and "prosecutor" in risk else None
 
 
 def _context(statement: Statement) -> Section:
@@ -325,16 +320,8 @@ def _membership(attack: MembershipAttack) -> Iterator[Block]:
 def _mitigation(statement: Statement) -> Section:
     record = statement.record
     rows = [("Method", str(record.get("method", "–"))), ("Guarantee", record["verdict"]["guarantee"])]
-    parameters = {
-        **record.get("parameters", {}),
-        **({"levels": record["levels"]} if record.get("levels") else {}),
-    }
-    rows += [
-        (f"Parameter {name}", value_text(value))
-        for name, value in parameters.items()
-        if value not in (None, {})
-    ]
-    counts = next((record[name] for name in _COUNTED if isinstance(record.get(name), dict)), {})
+    rows += [(f"Parameter {name}", value_text(value)) for name, value in statement.parameters.items()]
+    counts: dict[str, int] = record.get(kind_named(record["kind"]).records_name, {})
     rows += [(f"Records {name}", f"{n:,}") for name, n in counts.items()]
     content: list[Block] = [TableBlock(("Measure on the data", "Value"), rows, "Measures on the data")]
     texts = summarized(statement.cautions)
@@ -342,9 +329,6 @@ def _mitigation(statement: Statement) -> Section:
     content.append(_questions(statement, ("controls",)))
     text = "What was done to the data, what remains, and which controls hold where the data goes."
     return Section("mitigation", "Mitigation (clause 8)", text, content)
-
-
-_COUNTED = ("rows", "records", "baskets", "sketches")
 
 
 def _governance(statement: Statement) -> Section:

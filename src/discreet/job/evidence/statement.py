@@ -96,6 +96,17 @@ class Statement:
         stated = tuple(Caution(entry["code"], entry["text"]) for entry in self.record.get("cautions", ()))
         return self.owners_cautions or stated
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the method that name no value: numbers, words of the method, levels of columns."""
+        stated = self.record.get("parameters", {})
+        levels = {
+            name: f"{', '.join(level)} by value" if isinstance(level, Mapping) else level
+            for name, level in (self.record.get("levels") or {}).items()
+        }
+        simple = {name: value for name, value in stated.items() if isinstance(value, int | float | str)}
+        return simple | ({"levels": levels} if levels else {})
+
     def for_others(self) -> Statement:
         """Return the statement without what compares with the original: what may be handed on."""
         from dataclasses import replace
@@ -163,7 +174,7 @@ class Statement:
             "adversarial_tests": None if self.attacks is None else self.attacks.to_dict(),
             "mitigation": {
                 "method": record.get("method"),
-                "parameters": record.get("parameters", {}),
+                "parameters": self.parameters,
                 "cautions": [caution.to_dict() for caution in self.cautions],
             },
             "governance": [
