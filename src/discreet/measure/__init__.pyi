@@ -23,6 +23,8 @@ from .baskets.risk import SensitiveTie as SensitiveTie
 from .baskets.risk import basket_risk as basket_risk
 from .baskets.risk import reidentification as reidentification
 from .baskets.risk import sensitive_tie as sensitive_tie
+from .hipaa import SafeHarbor as SafeHarbor
+from .hipaa import safe_harbor as safe_harbor
 from .noise.attacks import NoiseStripped as NoiseStripped
 from .noise.attacks import pca_attack as pca_attack
 from .noise.attacks import spectral_attack as spectral_attack
@@ -55,8 +57,6 @@ from .queries.target import QueryTarget as QueryTarget
 from .ratings.linkage import KnownRatings as KnownRatings
 from .ratings.linkage import RatingsLinkage as RatingsLinkage
 from .ratings.linkage import ratings_linkage as ratings_linkage
-from .safe_harbor import SafeHarbor as SafeHarbor
-from .safe_harbor import safe_harbor as safe_harbor
 from .sketches.attacks import GuessedAttributes as GuessedAttributes
 from .sketches.attacks import LinkedSketches as LinkedSketches
 from .sketches.attacks import guess_attributes as guess_attributes

@@ -47,7 +47,7 @@ def check_safe_harbor(data: Path, values: Mapping[str, Any], *, as_json: bool, q
     from discreet.cli._progress import stages
     from discreet.job.evidence.safe_harbor import safe_harbor_of
     from discreet.job.parse import reading_from
-    from discreet.measure.safe_harbor import ACTUAL_KNOWLEDGE
+    from discreet.measure.hipaa import ACTUAL_KNOWLEDGE
 
     with stages(1, quiet=quiet or as_json) as progress:
         progress("Looking")

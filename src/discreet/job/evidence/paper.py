@@ -28,7 +28,7 @@ from discreet.kinds.sections.risk import guarantee, verdict_alone
 from discreet.kinds.wording import SINGLING_OUT, counted, percent
 from discreet.measure import Attacks, AttackSuccess, MembershipAttack
 from discreet.measure.attacks.membership import CLOSENESS_PROVES_NOTHING
-from discreet.measure.safe_harbor import ACTUAL_KNOWLEDGE
+from discreet.measure.hipaa import ACTUAL_KNOWLEDGE
 from discreet.report.page import page
 
 _PRIVATE = (

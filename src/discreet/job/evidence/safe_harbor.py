@@ -14,7 +14,7 @@ from discreet.job.descriptions import is_release, read_record, release_folder
 from discreet.job.record_checking import as_release
 from discreet.job.release_checking import stated_guarantee
 from discreet.kinds.written import Written
-from discreet.measure.safe_harbor import SafeHarbor, safe_harbor
+from discreet.measure.hipaa import SafeHarbor, safe_harbor
 from discreet.publish.recipes.recipe import private_part
 
 

@@ -23,7 +23,7 @@ from discreet.job.evidence.safe_harbor import release_in
 from discreet.job.release_checking import ReleaseJudgment, judge_release
 from discreet.kinds.wording import plain_json, today
 from discreet.measure import Attacks, MembershipAttack
-from discreet.measure.safe_harbor import SafeHarbor, safe_harbor
+from discreet.measure.hipaa import SafeHarbor, safe_harbor
 from discreet.publish.recipes.recipe import private_part
 
 Environment = Literal["public", "controlled"]
