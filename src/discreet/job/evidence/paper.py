@@ -10,7 +10,7 @@ from discreet.core.figures import summarized
 from discreet.core.verdict import BROKEN, Basis
 from discreet.engines.folders import RECORD, described_file
 from discreet.guarantees import RulesHidden
-from discreet.job.evidence.statement import QUESTIONS, Statement
+from discreet.job.evidence.statement import QUESTIONS, EvidenceStatement
 from discreet.kinds.blocks import (
     Block,
     Bullets,
@@ -65,7 +65,7 @@ _CLAIMS = (
 _NEEDED = ("purpose", "recipient_means", "attempt", "transparency")
 
 
-def render_statement(statement: Statement) -> str:
+def render_statement(statement: EvidenceStatement) -> str:
     """Return the paper as one self-contained HTML page without any data value."""
     name = statement.record.get("name") or "Release without a name"
     word = _word(statement)
@@ -83,7 +83,7 @@ def render_statement(statement: Statement) -> str:
     return page(blocks, title=f"Evidence: {name}: {word}", footer=_FOOTERS[statement.is_private])
 
 
-def _word(statement: Statement) -> str:
+def _word(statement: EvidenceStatement) -> str:
     return (
         f"the release is {BROKEN}"
         if statement.judgment.word == BROKEN
@@ -91,7 +91,7 @@ def _word(statement: Statement) -> str:
     )
 
 
-def _heading(statement: Statement, name: str, word: str) -> Definitions:
+def _heading(statement: EvidenceStatement, name: str, word: str) -> Definitions:
     record = statement.record
     released = f", released on {record['date']}" if record.get("date") else ""
     return Definitions(
@@ -106,7 +106,7 @@ def _heading(statement: Statement, name: str, word: str) -> Definitions:
     )
 
 
-def _verdict(statement: Statement) -> VerdictBlock:
+def _verdict(statement: EvidenceStatement) -> VerdictBlock:
     """Return the verdict as others may see it; a folder that is not as it was written is broken."""
     judgment, release = statement.judgment, statement.release
     if release is None or isinstance(release.guarantee, RulesHidden):
@@ -121,7 +121,7 @@ def _verdict(statement: Statement) -> VerdictBlock:
     return VerdictBlock(BROKEN, BROKEN, text, block.parts, block.basis)
 
 
-def _summary(statement: Statement) -> Iterator[str]:
+def _summary(statement: EvidenceStatement) -> Iterator[str]:
     """Say the few things that a reader must not miss."""
     judgment, codes = statement.judgment, {caution.code for caution in statement.cautions}
     if judgment.word == BROKEN:
@@ -155,7 +155,7 @@ def _summary(statement: Statement) -> Iterator[str]:
         yield f"{n_open:,} of {len(QUESTIONS):,} decisions are open: only people can take them."
 
 
-def _highest(statement: Statement) -> float | None:
+def _highest(statement: EvidenceStatement) -> float | None:
     """Return the highest risk of a record that the released data shows; None where it shows none."""
     stated = statement.record.get("risk")
     if isinstance(stated, dict) and "highest_at_most" in stated:
@@ -164,7 +164,7 @@ def _highest(statement: Statement) -> float | None:
     return float(risk["prosecutor"]["highest"]) if isinstance(risk, dict) and "prosecutor" in risk else None
 
 
-def _context(statement: Statement) -> Section:
+def _context(statement: EvidenceStatement) -> Section:
     rows = [
         ("Recipient", statement.recipient),
         ("Environment", _ENVIRONMENTS[statement.environment]),
@@ -178,7 +178,7 @@ def _context(statement: Statement) -> Section:
     return Section("context", "Context (clause 6)", text, content)
 
 
-def _data(statement: Statement) -> Section:
+def _data(statement: EvidenceStatement) -> Section:
     record, harbor = statement.record, statement.harbor
     noun = statement.judgment.kind.replace("-", " ")
     counts = ", ".join(f"{n:,} {name}" for name, n in statement.judgment.counts.items())
@@ -222,7 +222,7 @@ def _became(entry: dict[str, Any]) -> str:
     return "as groups where needed" if entry["role"] == "quasi" else "each value as it is"
 
 
-def _identifiability(statement: Statement) -> Section:
+def _identifiability(statement: EvidenceStatement) -> Section:
     release = statement.release
     blocks = [] if release is None else kind_of(release).identifiability(release)
     parts = [part for block in blocks for part in _without_charts(block)]
@@ -256,7 +256,7 @@ def _without_charts(block: Block) -> Iterator[Block]:
         yield block
 
 
-def _tests(statement: Statement) -> Section:
+def _tests(statement: EvidenceStatement) -> Section:
     attacks = statement.attacks
     text = "What attacks achieve against the released files, with intervals of 95 %."
     if attacks is None:
@@ -317,7 +317,7 @@ def _membership(attack: MembershipAttack) -> Iterator[Block]:
     yield Paragraph(CLOSENESS_PROVES_NOTHING)
 
 
-def _mitigation(statement: Statement) -> Section:
+def _mitigation(statement: EvidenceStatement) -> Section:
     record = statement.record
     rows = [("Method", str(record.get("method", "–"))), ("Guarantee", record["verdict"]["guarantee"])]
     rows += [(f"Parameter {name}", value_text(value)) for name, value in statement.parameters.items()]
@@ -331,7 +331,7 @@ def _mitigation(statement: Statement) -> Section:
     return Section("mitigation", "Mitigation (clause 8)", text, content)
 
 
-def _governance(statement: Statement) -> Section:
+def _governance(statement: EvidenceStatement) -> Section:
     record, judgment = statement.record, statement.judgment
     signature = {"verified": "verified", "present": "there is one, not verified here"}.get(
         judgment.signature, "none"
@@ -354,7 +354,7 @@ def _governance(statement: Statement) -> Section:
     return Section("governance", "Governance (clause 9)", text, content)
 
 
-def _questions(statement: Statement, keys: Iterable[str]) -> Subsection:
+def _questions(statement: EvidenceStatement, keys: Iterable[str]) -> Subsection:
     """Return questions with what people answered, or room to write."""
     entries: Sequence[tuple[str, str]] = [(QUESTIONS[key], statement.answers.get(key, "")) for key in keys]
     return Subsection("For people to decide", [Definitions(entries, "answers")])

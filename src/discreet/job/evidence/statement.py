@@ -53,7 +53,7 @@ PRIVATE_EVIDENCE = FolderKind(
 
 @public
 @dataclass(frozen=True, repr=False)
-class Statement:
+class EvidenceStatement:
     """What is known of how identifiable a release is.
 
     Attributes
@@ -107,7 +107,7 @@ class Statement:
         simple = {name: value for name, value in stated.items() if isinstance(value, int | float | str)}
         return simple | ({"levels": levels} if levels else {})
 
-    def for_others(self) -> Statement:
+    def for_others(self) -> EvidenceStatement:
         """Return the statement without what compares with the original: what may be handed on."""
         from dataclasses import replace
 
@@ -200,7 +200,7 @@ def evidence_statement(
     n_attacks: int = 1_000,
     seed: int | None = None,
     reading: Mapping[str, Any] | None = None,
-) -> Statement:
+) -> EvidenceStatement:
     """State how identifiable a written release is, from its files alone, and with the original by attacks as well.
 
     Parameters
@@ -235,7 +235,7 @@ def evidence_statement(
     people = None if zip3_populations is None else read(zip3_populations)
     attacked = original is not None and record["kind"] in ("table", "pseudo-data")
     owners = private_part(path / RECORD) if original is not None else None
-    return Statement(
+    return EvidenceStatement(
         path,
         recipient,
         environment,
@@ -271,7 +271,7 @@ def _checked(answers: Mapping[str, str]) -> dict[str, str]:
     return dict(answers)
 
 
-def _write_paper(statement: Statement, folder: Path, name: str, *, pdf: bool) -> None:
+def _write_paper(statement: EvidenceStatement, folder: Path, name: str, *, pdf: bool) -> None:
     from discreet.job.evidence.paper import render_statement
     from discreet.report.folder import record_text, write_text
     from discreet.report.pdf import print_page
