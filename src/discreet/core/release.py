@@ -253,7 +253,11 @@ class Release:
         Free text and direct identifiers are published in the columns of ``allow`` alone.
         """
         self.verdict.enforce()
-        naming = [each for each in self.figures.identifiers if each.column not in allow]
+        naming = [
+            each
+            for each in self.figures.identifiers
+            if each.code != "named-identifier" and each.column not in allow
+        ]
         if naming:
             words = "; ".join(map(str, naming))
             columns = ",".join(each.column for each in naming)

@@ -30,6 +30,7 @@ LIKELY = (
     r"|[-:][0-9A-Fa-f]{2}[-:]|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}|[A-Za-z][^A-Za-z0-9]{0,4}[0-9]{4}"
 )
 """What every text with an identifier has: one pass leaves out nearly all others. PostgreSQL reads it too."""
+_MANY_NAMED = 20
 _WAYS_OUT = "Drop the column, or take out what names people."
 _MOST_VALUES = 100_000
 """A column of more different texts is no list of categories, and is not looked through."""
@@ -153,21 +154,26 @@ class FoundIdentifiers:
         How many different values hold an identifier, by what it is.
     is_free
         Whether the column is free text.
+    named
+        What the column is named after, if it has many values and is published exactly; only a caution.
     """
 
     column: str
     counts: dict[str, int]
     is_free: bool
+    named: str = ""
+
+    @property
+    def code(self) -> str:
+        """The code of the caution; what is only named after an identifier is not refused."""
+        return "direct-identifier" if self.counts else "free-text" if self.is_free else "named-identifier"
 
     def __str__(self) -> str:
-        listed = [f"{noun} in {n:,}" for noun, n in self.counts.items()]
-        patterns = f"holds {', '.join(listed)} of its different values" if listed else ""
-        free = (
-            "is free text, which often names people, places and days that no pattern finds"
-            if self.is_free
-            else ""
-        )
-        return f"Column '{self.column}' {' and '.join(part for part in (patterns, free) if part)}"
+        listed = ", ".join(f"{noun} in {n:,}" for noun, n in self.counts.items())
+        parts = [f"holds {listed} of its different values"] if listed else []
+        if self.is_free:
+            parts.append("is free text, which often names people, places and days that no pattern finds")
+        return f"Column '{self.column}' {' and '.join(parts) or f'is named after {self.named}'}"
 
 
 def found_identifiers(*published: Any, exact: Collection[str] | None = None) -> tuple[FoundIdentifiers, ...]:
@@ -193,14 +199,17 @@ def found_identifiers(*published: Any, exact: Collection[str] | None = None) -> 
 
 def _identifiers(frame: Any, exact: Collection[str] | None) -> Iterator[FoundIdentifiers]:
     for facts, likely in engine_of(frame).matching_texts(frame, LIKELY):
-        counts = {}
-        if len(likely):
-            from discreet.core.identifiers import identifiers_in
+        is_exact = exact is None or facts.name in exact
+        is_free, many = is_exact and facts.is_free_text, is_exact and facts.n_distinct > _MANY_NAMED
+        if not (len(likely) or is_free or many):
+            continue
+        from discreet.core.identifiers import DIRECT, LETTERS, identifiers_in, named_letter
 
-            counts = {pattern.noun: n for pattern, n in identifiers_in(likely)}
-        is_free = facts.is_free_text and (exact is None or facts.name in exact)
-        if counts or is_free:
-            yield FoundIdentifiers(facts.name, counts, is_free)
+        counts = {pattern.noun: n for pattern, n in identifiers_in(likely)}
+        letter = named_letter(facts.name) if many else None
+        named = LETTERS[letter] if letter is not None and letter in DIRECT else ""
+        if counts or is_free or named:
+            yield FoundIdentifiers(facts.name, counts, is_free, named)
 
 
 def identifiers_of(release: Release, published: Sequence[Any]) -> tuple[FoundIdentifiers, ...]:
@@ -212,8 +221,7 @@ def identifiers_of(release: Release, published: Sequence[Any]) -> tuple[FoundIde
 def identifier_cautions(columns: Sequence[FoundIdentifiers]) -> Iterator[Caution]:
     """Say of each column what names people in it."""
     for column in columns:
-        code = "direct-identifier" if column.counts else "free-text"
-        yield Caution(code, f"{column}: whoever reads it may know whose record it is. {_WAYS_OUT}")
+        yield Caution(column.code, f"{column}: whoever reads it may know whose record it is. {_WAYS_OUT}")
 
 
 def published_cautions(*published: Any) -> tuple[Caution, ...]:

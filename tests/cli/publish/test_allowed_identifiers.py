@@ -92,6 +92,21 @@ def test_free_text_is_refused_until_allowed_and_labels_are_not(tmp_path: Path) -
     assert "allowed" not in json.loads((tmp_path / "plain" / "release.json").read_text())
 
 
+def test_a_column_named_after_an_identifier_has_a_caution_and_is_published(tmp_path: Path) -> None:
+    frame = pa.table(
+        {"age": [20 + i // 30 for i in range(60)], "maiden_name": [f"name{i // 2}" for i in range(60)]}
+    )
+    release = Mondrian(KAnonymity(4)).release(Table(frame, {"age": quasi(), "maiden_name": sensitive()}))
+    assert [(each.code, each.column) for each in release.figures.identifiers] == [
+        ("named-identifier", "maiden_name")
+    ]
+    assert (
+        "Column 'maiden_name' is named after names"
+        in {c.code: c.text for c in release.cautions}["named-identifier"]
+    )
+    release.write(tmp_path / "release", report=False)
+
+
 def test_check_agrees_with_what_was_written(tmp_path: Path, invoke) -> None:
     for name, (release, column) in released().items():
         release.write(tmp_path / name, allow=[column], report=False)
