@@ -134,13 +134,14 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
         yield ("verdict", "guarantee")
     parts = guarantee.parts if isinstance(guarantee, AllOf) else ()
     stated = [part["guarantee"] for part in record["verdict"].get("parts", [])]
-    if stated and stated != [repr(part) for part in parts]:
+    if parts and stated and stated != [repr(part) for part in parts]:
         yield ("verdict", "parts")
     if _counts_units(guarantee) and record.get("risk") != {"highest_at_most": 1 / max(guarantee.smallest, 1)}:
         yield ("risk",)
     parameters = record.get("parameters", {})
     for name, value in guarantee.to_dict().items():
-        if name in parameters and parameters[name] != value:
+        # Methods and guarantees may have parameters of one name: OptimalLattice(highest={}) and MaxRisk(highest=0.2).
+        if isinstance(parameters.get(name), int | float) and parameters[name] != value:
             yield ("parameters", name)
 
 

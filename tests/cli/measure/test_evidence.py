@@ -179,6 +179,16 @@ def test_answers_to_other_questions_and_a_folder_inside_are_refused(
     assert invoke("evidence", tmp_path, *TO).exit_code == 2
 
 
+def test_limits_on_the_risk_are_verified_and_evidenced(invoke, release: Path, tmp_path: Path) -> None:
+    made = invoke(
+        "anonymize", tmp_path / "people.csv", "--quasi", "age,zip,town", "--sensitive", "ill", "--max-risk", "0.2",
+        "--mean-risk", "0.1", "--method", "optimal", "--out", tmp_path / "limited", "--no-report",
+    )  # fmt: skip
+    assert made.exit_code == 0
+    assert invoke("check", tmp_path / "limited").exit_code == 0
+    assert invoke("evidence", tmp_path / "limited", *TO).exit_code == 0
+
+
 def test_check_safe_harbor(invoke, release: Path, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("zip,age,ill\n021**,34,flu\n036**,90,secret-ill\n")
     (tmp_path / "z.csv").write_text("zip,people\n021,900000\n036,30000\n")

@@ -50,7 +50,7 @@ CLAIMED = 3
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--roles", "-k", "-l", "-t", "--signed-by", "-p", "--km", "--rule", "--min-support",
-        "--all", "--safe-harbor",
+        "--safe-harbor",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)
