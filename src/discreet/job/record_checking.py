@@ -141,7 +141,7 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
     parameters = record.get("parameters", {})
     for name, value in guarantee.to_dict().items():
         # Methods and guarantees may have parameters of one name: OptimalLattice(highest={}) and MaxRisk(highest=0.2).
-        if isinstance(parameters.get(name), int | float) and parameters[name] != value:
+        if name in parameters and not isinstance(parameters[name], Mapping) and parameters[name] != value:
             yield ("parameters", name)
 
 
