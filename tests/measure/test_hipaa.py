@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet import Table, identifier, person, quasi, sensitive
+from discreet import Baskets, Table, identifier, person, quasi, sensitive
 from discreet.errors import InputError
 from discreet.guarantees import KAnonymity
 from discreet.measure import safe_harbor
@@ -134,6 +134,15 @@ def test_pseudonyms_of_a_release_are_derived_from_an_identifier() -> None:
     assert [(each.letter, each.column) for each in safe_harbor(release).findings] == [("R", "ssn")]
     dropped = Mondrian(KAnonymity(2)).release(Table(frame, roles | {"ssn": identifier()}))
     assert safe_harbor(dropped).word == "met"
+
+
+def test_items_of_baskets_are_a_list_and_no_rows() -> None:
+    baskets = Baskets.from_lists([[f"item{n}"] for n in range(60)])
+    assert safe_harbor(baskets).word == "met"
+    assert [each.letter for each in safe_harbor(Baskets.from_lists([["a@b.org"], ["milk"]])).findings] == [
+        "F"
+    ]
+    assert letters(item=[f"item{n}" for n in range(60)]) == {"item": "R"}
 
 
 @given(

@@ -24,6 +24,8 @@ from discreet.measure.spelling import LIKELY, text_frames
 OLDEST, FEWEST_PEOPLE = 89, 20_000
 _FEW, _UNIQUE, _MOSTLY = 20, 0.9, 0.9
 _ALWAYS = "ADEFG"
+_LISTS = (["item"], ["label"])
+"""Items of baskets and labels of cells: each stands once in a list, so that none is anybody's own."""
 _BORN = {"birth", "birthdate", "birthday", "born", "yob", "dob"}
 _PARTS_OF_YEARS = {"month", "weekday", "quarter"}
 _YEARS = (1850, 2100)
@@ -143,12 +145,15 @@ def safe_harbor(
     for frame in text_frames(data.source.rows if hasattr(data, "source") else data):
         engine = engine_of(frame)
         likely = {facts.name: texts for facts, texts in engine.matching_texts(frame, LIKELY)}
-        for facts in engine.facts(frame):
+        columns = engine.facts(frame)
+        is_list = frame is not data and [facts.name for facts in columns] in _LISTS
+        for facts in columns:
             n_columns += 1
             if facts.name in allow:
                 allowed.append(facts.name)
             elif facts.n_known:
-                findings += look.at(facts, likely.get(facts.name), _values_of(frame, facts.name))
+                judged = look.at(facts, likely.get(facts.name), _values_of(frame, facts.name))
+                findings += [finding for finding in judged if not (is_list and finding.letter == "R")]
     return SafeHarbor(tuple(findings), tuple(allowed), n_columns)
 
 
