@@ -31,6 +31,7 @@ COMMANDS = {
         "measure.check",
         "measure.risk",
         "measure.attack",
+        "measure.evidence",
         "publish.recipe",
         "publish.apply",
     ),

@@ -158,7 +158,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
             error.remedy = _unique(command, error.columns)
         raise
     if rehearsed:
-        release.refuse_unless_published(strict=job.strict)
+        release.refuse_unless_published(strict=job.strict, allow=job.allow)
     plain: dict[str, Any] = (
         {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
     )

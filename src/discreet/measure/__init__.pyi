@@ -23,6 +23,8 @@ from .baskets.risk import SensitiveTie as SensitiveTie
 from .baskets.risk import basket_risk as basket_risk
 from .baskets.risk import reidentification as reidentification
 from .baskets.risk import sensitive_tie as sensitive_tie
+from .hipaa import SafeHarbor as SafeHarbor
+from .hipaa import safe_harbor as safe_harbor
 from .noise.attacks import NoiseStripped as NoiseStripped
 from .noise.attacks import pca_attack as pca_attack
 from .noise.attacks import spectral_attack as spectral_attack
