@@ -30,6 +30,7 @@ KINDS = {
     "sketches": "discreet.kinds.sketches:SketchKind",
     "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
     "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
+    "synthetic-data": "discreet.kinds.synthetic_data:SyntheticKind",
     "uncertain-records": "discreet.kinds.uncertain_records:UncertainKind",
     "cells": "discreet.kinds.cells:CellsKind",
 }

@@ -11,8 +11,13 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.guarantee import Relation
 from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, require
+from discreet.core.release import Release
 from discreet.core.verdict import Basis, Verdict
 from discreet.guarantees.constructed import ConstructedGuarantee, under_condition
+from discreet.guarantees.zero_concentrated import SpentBudget
+
+COSTS = "zero_concentrated_costs"
+"""Where the evidence of a synthetic table keeps what each of its measurements cost."""
 
 
 @runtime_checkable
@@ -32,14 +37,15 @@ class BudgetLog(Protocol):
 @public
 @dataclass(frozen=True, repr=False)
 class DifferentialPrivacy(ConstructedGuarantee):
-    """All answers together are at most e^epsilon times likelier for one value of a record than for another.
+    """What is released is at most e^epsilon times likelier for one value of a record than for another.
 
-    It bounds what the answers add to what somebody believed before. It does not say that no value can be guessed: with
+    It bounds what answers or synthetic rows add to what somebody believed before. It does not say that no value can be guessed: with
     an epsilon of 5 a belief of one half may become 99.3 %.
 
     Judged from the query log of a vault with ``PrivateAnswers``, by construction: the costs of its answers are added
     up again. Where each user has a history apart, the one that cost most is judged, and the verdict is assumed: it
-    holds if users do not pool their answers, since their costs would add up.
+    holds if users do not pool their answers, since their costs would add up. A synthetic table is judged by what each
+    measurement of the original cost.
 
     Parameters
     ----------
@@ -73,8 +79,11 @@ class DifferentialPrivacy(ConstructedGuarantee):
         return float(self.epsilon)
 
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
-        """Judge the query log of a vault with noisy answers, by construction; anything else is refused."""
+        """Judge what answers or the measurements of a synthetic table cost, by construction; refuse anything else."""
         del suppressed
+        if isinstance(subject, Release) and COSTS in subject.evidence.details:
+            costs: Any = subject.evidence.details[COSTS]
+            subject = SpentBudget(costs, self.delta)
         if not isinstance(subject, BudgetLog):
             self._refuse()
         epsilon, delta = subject.privacy_loss()
@@ -88,14 +97,14 @@ class DifferentialPrivacy(ConstructedGuarantee):
         certain = 1 / (1 + math.exp(-min(self.epsilon, 700)))
         but = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (
-            f"Whatever was believed of a record's value at even odds, the answers raise to {100 * certain:.3g} % at "
-            f"the most{but}."
+            f"Whatever was believed of a record's value at even odds, what is released raises to {100 * certain:.3g} % "
+            f"at the most{but}."
         )
 
     def _refuse(self) -> NoReturn:
         raise ParameterError(
-            "DifferentialPrivacy is a guarantee about the query log of a vault with PrivateAnswers; nothing else can "
-            "be judged by it."
+            "DifferentialPrivacy is a guarantee about the query log of a vault with PrivateAnswers and about synthetic "
+            "tables with the evidence kept by their maker; nothing else can be judged by it."
         )
 
 
