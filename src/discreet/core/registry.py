@@ -335,11 +335,19 @@ METHODS: dict[str, Method] = {
                 "synthetic-data",
                 summary,
                 "DifferentialPrivacy",
-                supplied=("domains",),
+                flags={"domains": "--domain"},
             )
             for name, home, summary in (
-                ("mst", "mst:Mst", "draws rows from a model of noisy counts of columns and of a tree of pairs"),
-                ("aim", "aim:Aim", "draws rows from a model that counts, with noise, what it still gets wrong"),
+                (
+                    "mst",
+                    "mst:Mst",
+                    "draws rows from a model of noisy counts of columns and of a tree of pairs",
+                ),
+                (
+                    "aim",
+                    "aim:Aim",
+                    "draws rows from a model that counts, with noise, what it still gets wrong",
+                ),
             )
         ),
         _publisher(

@@ -39,8 +39,8 @@ class BudgetLog(Protocol):
 class DifferentialPrivacy(ConstructedGuarantee):
     """What is released is at most e^epsilon times likelier for one value of a record than for another.
 
-    It bounds what answers or synthetic rows add to what somebody believed before. It does not say that no value can be guessed: with
-    an epsilon of 5 a belief of one half may become 99.3 %.
+    It bounds what answers or synthetic rows add to what somebody believed before. It does not say that no value can be
+    guessed: with an epsilon of 5 a belief of one half may become 99.3 %.
 
     Judged from the query log of a vault with ``PrivateAnswers``, by construction: the costs of its answers are added
     up again. Where each user has a history apart, the one that cost most is judged, and the verdict is assumed: it

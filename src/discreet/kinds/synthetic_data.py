@@ -60,7 +60,7 @@ class SyntheticKind(PseudoKind):
         if guarantee.epsilon > _LARGE:
             yield Caution(
                 "large-epsilon",
-                f"An epsilon of {guarantee.epsilon:g} hides little: what is released may make a value as good as known.",
+                f"An epsilon of {guarantee.epsilon:g} hides little: the release may make a value as good as known.",
             )
         n_rows = release.evidence.n_rows
         if guarantee.delta * n_rows > 1:
@@ -88,7 +88,11 @@ class SyntheticKind(PseudoKind):
         measured: Any = release.evidence.details["measured"]
         tiles += [
             ("Measured", f"{len(measured):,}", "sets of columns were counted with noise"),
-            ("Pairs of columns", percent(private.pairs.mean), "mean distance to the original; 0% is the same"),
+            (
+                "Pairs of columns",
+                percent(private.pairs.mean),
+                "mean distance to the original; 0% is the same",
+            ),
         ]
         names = (*schema.quasi, *schema.sensitive)
         return [
@@ -110,7 +114,7 @@ class SyntheticKind(PseudoKind):
         del release
         return {
             "Synthetic row": "a row that was drawn from a model of the table, and belongs to nobody",
-            "Differential privacy": "whatever one person's row is, the release is nearly as likely to come out as it is",
+            "Differential privacy": "whatever one person's row is, the release is nearly as likely to be what it is",
             "Epsilon, delta": "how nearly, and the probability with which that may fail",
         }
 
@@ -119,7 +123,9 @@ class SyntheticKind(PseudoKind):
         from discreet.kinds.sections.provenance import constructor, set_parameters, table_code
 
         parameters = set_parameters(release.recipe.get("parameters", {}), method.parameters(), release)
-        return table_code(release, about, method, "", constructor(method, repr(release.guarantee), parameters))
+        return table_code(
+            release, about, method, "", constructor(method, repr(release.guarantee), parameters)
+        )
 
     def outcome(self, release: Release) -> dict[str, Any]:
         """Return the rows, and how like the original they are."""
@@ -135,12 +141,14 @@ class SyntheticKind(PseudoKind):
         """Return the guarantee in words, the rows, and how like the original they are."""
         counts, private = release.figures.public.counts, release.figures.private
         measured: Any = release.evidence.details["measured"]
+        pairs, largest = private.pairs, private.fidelity.largest_distance
+        by_chance = percent(pairs.by_chance)
         return [
             ("", release.guarantee.describe()),
             ("", self.basis),
             ("rows", f"{counts.n_in:,} records, {counts.n_out:,} synthetic rows"),
             ("measured", f"{len(measured):,} sets of columns, with noise"),
-            ("columns", f"off by {percent(private.fidelity.largest_distance)} at the most (0% is the same)"),
-            ("pairs", f"off by {percent(private.pairs.mean)} on average, {percent(private.pairs.largest)} at the most"),
+            ("columns", f"off by {percent(largest)} at the most (0% is the same)"),
+            ("pairs", f"off by {percent(pairs.mean)} on average; halves of the original are by {by_chance}"),
             ("alike", f"covariance compatibility {number(private.fidelity.covariance_compatibility)} (1 is best)"),
         ]

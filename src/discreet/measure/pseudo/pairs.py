@@ -90,6 +90,7 @@ def _distance(first: IntArray, second: IntArray) -> float:
     _, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     n_codes = int(places.max()) + 1
     shares = [
-        np.bincount(part, minlength=n_codes) / part.size for part in (places[: first.size], places[first.size :])
+        np.bincount(part, minlength=n_codes) / part.size
+        for part in (places[: first.size], places[first.size :])
     ]
     return float(np.abs(shares[0] - shares[1]).sum() / 2)

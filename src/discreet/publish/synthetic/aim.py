@@ -86,7 +86,7 @@ class Aim(Synthesizer):
         n_steps: int = 100,
     ) -> None:
         self.epsilon = epsilon
-        self.domains = domains or {}
+        self.domains = domains
         self.nullable = nullable
         self.degree = degree
         self.max_cells = max_cells
@@ -135,7 +135,7 @@ class _Run:
         return len(self.counts.shape) > 1 and self.budget.left > 1e-6 * self.budget.rho
 
     def measure_next(self) -> None:
-        """Choose a set of columns, count it, fit the model again, and let later rounds have more where it gained little."""
+        """Choose a set of columns, count it and fit again; where that gained little, later rounds get more."""
         assert self.model is not None
         if self.budget.left < 2 * self.per_round:
             self.per_round = self.budget.left * _MOST_OF_BUDGET

@@ -163,7 +163,9 @@ def _edges(name: str, type_: pa.DataType, bins: str) -> FloatArray:
     dated = pa.types.is_date(type_)
     try:
         low, high, width = (
-            float(dt.date.fromisoformat(part.strip()).toordinal() - _EPOCH) if dated and at < 2 else float(part)
+            float(dt.date.fromisoformat(part.strip()).toordinal() - _EPOCH)
+            if dated and at < 2
+            else float(part)
             for at, part in enumerate(bins.split(":"))
         )
     except ValueError:
@@ -172,7 +174,9 @@ def _edges(name: str, type_: pa.DataType, bins: str) -> FloatArray:
     if not (math.isfinite(low) and math.isfinite(high) and low < high and 0 < width < math.inf):
         raise SchemaError(f"Bins of column '{name}' need a lower and a higher end, and a width above 0.")
     if _is_whole(type_) and not (low.is_integer() and high.is_integer() and width.is_integer()):
-        raise SchemaError(f"Column '{name}' holds whole numbers, so the ends and the width of its bins are whole.")
+        raise SchemaError(
+            f"Column '{name}' holds whole numbers, so the ends and the width of its bins are whole."
+        )
     _require_cells(name, (high - low) / width)
     edges = low + width * np.arange(math.ceil((high - low) / width - 1e-9) + 1)
     edges[-1] = high

@@ -19,7 +19,7 @@ _NEGLIGIBLE = 1e-3
 
 @dataclass(frozen=True, repr=False)
 class Measurement:
-    """Noisy counts of all combinations of some columns, and the standard deviation of their noise, of all or of each."""
+    """Noisy counts of all combinations of some columns, and the standard deviation of the noise of all or of each."""
 
     columns: Clique
     counts: FloatArray
@@ -83,9 +83,11 @@ class MarginalModel:
             new = tuple(column for column in clique if column not in separator)
             axes = [clique.index(column) for column in (*separator, *new)]
             weights = np.transpose(belief, axes).reshape(_size(self._shape(separator)), -1)
-            strata = np.ravel_multi_index(
-                tuple(rows[:, separator].T), self._shape(separator)
-            ) if separator else np.zeros(self.n_rows, np.int64)
+            strata = (
+                np.ravel_multi_index(tuple(rows[:, separator].T), self._shape(separator))
+                if separator
+                else np.zeros(self.n_rows, np.int64)
+            )
             drawn = _systematic(weights, np.asarray(strata), rng)
             rows[:, new] = np.stack(np.unravel_index(drawn, self._shape(new)), axis=1)
         return np.asarray(rows[rng.permutation(self.n_rows)])
@@ -248,7 +250,9 @@ def _systematic(weights: FloatArray, strata: IntArray, rng: np.random.Generator)
     firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     lowest = np.repeat(rng.random(n_strata), sizes)
     tickets = (np.arange(strata.size) - firsts + lowest) / np.repeat(sizes, sizes)
-    sought = np.searchsorted((ends + np.arange(n_strata)[:, None]).ravel(), tickets + strata[order], side="right")
+    sought = np.searchsorted(
+        (ends + np.arange(n_strata)[:, None]).ravel(), tickets + strata[order], side="right"
+    )
     drawn = np.empty(strata.size, np.int64)
     drawn[order] = np.clip(sought - strata[order] * n_values, 0, n_values - 1)
     return drawn

@@ -22,7 +22,7 @@ _RARE = 3
 
 @public
 class Mst(Synthesizer):
-    """Publish a synthetic table with differential privacy: every column, and the strongest pairs of columns, with noise.
+    """Publish a synthetic table with differential privacy that keeps all columns and the strongest pairs of columns.
 
     A third of the budget goes to the counts of each column, a third to the choice of a tree of pairs, and a third to
     the counts of these pairs. A graphical model is fitted to all of them, and as many rows as the table has are drawn
@@ -72,7 +72,7 @@ class Mst(Synthesizer):
         n_steps: int = 1_000,
     ) -> None:
         self.epsilon = epsilon
-        self.domains = domains or {}
+        self.domains = domains
         self.nullable = nullable
         self.max_cells = max_cells
         self.n_steps = n_steps

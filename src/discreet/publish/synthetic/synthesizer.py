@@ -12,7 +12,16 @@ import pyarrow as pa
 
 from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.params import Constraints, FloatIn, InstanceOf, IntIn, MappingOf, check_parameters, require
+from discreet.core.params import (
+    NONE,
+    Constraints,
+    FloatIn,
+    InstanceOf,
+    IntIn,
+    MappingOf,
+    check_parameters,
+    require,
+)
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import generator
 from discreet.core.schema import DROPPED, Schema
@@ -33,9 +42,12 @@ DELTA = 1e-9
 """The delta where only an epsilon is named."""
 CONSTRAINTS: Constraints = {
     "epsilon": (FloatIn(0, 1e6, closed="right"), InstanceOf((DifferentialPrivacy,), "a DifferentialPrivacy")),
-    "domains": MappingOf(
-        InstanceOf((str, list, tuple), "LOW:HIGH:WIDTH, a list of values, or tree"),
-        "a mapping from columns to their domains",
+    "domains": (
+        MappingOf(
+            InstanceOf((str, list, tuple), "LOW:HIGH:WIDTH, a list of values, or tree"),
+            "a mapping from columns to their domains",
+        ),
+        NONE,
     ),
     "nullable": InstanceOf((list, tuple), "a list of columns"),
     "max_cells": IntIn(1),
@@ -53,7 +65,7 @@ class Synthesizer:
     constraints: ClassVar[Constraints] = CONSTRAINTS
     random_state: ClassVar[None] = None
     epsilon: float | DifferentialPrivacy
-    domains: Mapping[str, Domain]
+    domains: Mapping[str, Domain] | None
     nullable: Sequence[str]
     max_cells: int
     n_steps: int
@@ -69,14 +81,21 @@ class Synthesizer:
         """Measure a table with noise and publish rows of a model of it."""
         check_parameters(self)
         require(self, "table", table, InstanceOf((Table,), "a Table"))
-        require(f"guarantee of {type(self).__name__}", "delta", self.guarantee.delta, FloatIn(0, 1, closed="neither"))
+        require(
+            f"guarantee of {type(self).__name__}",
+            "delta",
+            self.guarantee.delta,
+            FloatIn(0, 1, closed="neither"),
+        )
         refuse_units(self, table)
         opendp()
         rng = generator(None, owner=self)
-        columns = table.source.columns([name for name in table.schema if table.schema[name].role not in DROPPED])
+        columns = table.source.columns(
+            [name for name in table.schema if table.schema[name].role not in DROPPED]
+        )
         if not table.n_rows:
             raise InputError("The table has no rows.")
-        domains = domains_of(columns, table.schema, self.domains, self.nullable)
+        domains = domains_of(columns, table.schema, self.domains or {}, self.nullable)
         counts = ExactCounts(
             np.stack([domain.encode(columns[domain.name]) for domain in domains], axis=1),
             tuple(domain.n_cells for domain in domains),
@@ -94,13 +113,18 @@ class Synthesizer:
         """Return the cells of synthetic rows, and the sets of columns that were counted together."""
 
     def _released(
-        self, table: Table, domains: list[ColumnDomain], cells: IntArray, budget: Budget, measured: list[Clique]
+        self,
+        table: Table,
+        domains: list[ColumnDomain],
+        cells: IntArray,
+        budget: Budget,
+        measured: list[Clique],
     ) -> Release:
         rng = generator(None, owner=self)
         rows = {domain.name: domain.decode(cells[:, at], rng) for at, domain in enumerate(domains)}
         names = [[domains[column].name for column in clique] for clique in measured]
         parameters = {name: value for name, value in vars(self).items() if name != "epsilon"}
-        parameters["domains"] = {name: _as_written(domain) for name, domain in self.domains.items()}
+        parameters["domains"] = {name: _as_written(domain) for name, domain in (self.domains or {}).items()}
         entries = [{"name": name, "role": column.role.value} for name, column in table.schema.items()]
         return Release(
             data=table.framed(pa.table(rows)),
