@@ -150,5 +150,8 @@ class SyntheticKind(PseudoKind):
             ("measured", f"{len(measured):,} sets of columns, with noise"),
             ("columns", f"off by {percent(largest)} at the most (0% is the same)"),
             ("pairs", f"off by {percent(pairs.mean)} on average; halves of the original are by {by_chance}"),
-            ("alike", f"covariance compatibility {number(private.fidelity.covariance_compatibility)} (1 is best)"),
+            (
+                "alike",
+                f"covariance compatibility {number(private.fidelity.covariance_compatibility)} (1 is best)",
+            ),
         ]
