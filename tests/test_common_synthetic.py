@@ -46,7 +46,9 @@ def people(n: int = 120) -> Table:
 @every_publisher
 @given(seed=st.integers(0, 9), epsilon=st.sampled_from([0.05, 1.0, 30.0]), n=st.integers(1, 40))
 @settings(max_examples=6, deadline=None)
-def test_the_budget_is_kept_and_rows_stay_in_their_domains(make: Publisher, seed: int, epsilon: float, n: int) -> None:
+def test_the_budget_is_kept_and_rows_stay_in_their_domains(
+    make: Publisher, seed: int, epsilon: float, n: int
+) -> None:
     frame = strategies.frame(many(200)).take(np.random.default_rng(seed).permutation(200)[:n])
     release = made(make, epsilon).release(Table(frame, strategies.plain_schema()))
     assert release.verdict.ok
@@ -113,9 +115,15 @@ def test_planted_identifiers_never_appear(
     release = make(1.0, domains=domains).release(planted())
     assert release.frame.column_names == ["age", "disease", "ward"]
     out = release.write(tmp_path / "out")
-    texts = [repr(release), repr(release.evidence), str(release.recipe), caplog.text, str(release.frame.to_pylist())]
-    for path in (*out.iterdir(), *(tmp_path / "out.private").iterdir()):
-        texts.append(path.read_bytes().decode("utf-8", "replace"))
+    texts = [
+        repr(release),
+        repr(release.evidence),
+        str(release.recipe),
+        caplog.text,
+        str(release.frame.to_pylist()),
+    ]
+    files = (*out.iterdir(), *(tmp_path / "out.private").iterdir())
+    texts += [path.read_bytes().decode("utf-8", "replace") for path in files]
     with pytest.raises(SchemaError) as caught:
         make(1.0, domains={**domains, "disease": ["ILL-0"]}).release(planted())
     assert "ILL" not in str(caught.value)
@@ -124,7 +132,9 @@ def test_planted_identifiers_never_appear(
 
 
 @every_publisher
-def test_the_public_folder_does_not_depend_on_the_people_but_for_the_rows(make: Publisher, tmp_path: Path) -> None:
+def test_the_public_folder_does_not_depend_on_the_people_but_for_the_rows(
+    make: Publisher, tmp_path: Path
+) -> None:
     """What release.json says apart from digests is the same for people of other values, as long as they are as many."""
     records = []
     for name, value in (("one", "a"), ("two", "b")):
@@ -179,11 +189,15 @@ def test_one_row_no_row_one_column_and_units(make: Publisher) -> None:
     one = Table(pa.table({"x": [7]}), {"x": quasi()})
     assert make(1.0, domains={"x": "0:10:1"}).release(one).frame.num_rows == 1
     with pytest.raises(InputError, match="no rows"):
-        make(1.0, domains={"x": "0:10:1"}).release(Table(pa.table({"x": pa.array([], pa.int64())}), {"x": quasi()}))
+        make(1.0, domains={"x": "0:10:1"}).release(
+            Table(pa.table({"x": pa.array([], pa.int64())}), {"x": quasi()})
+        )
     visits = Table(pa.table({"who": ["a", "a"], "x": [1, 2]}), {"who": person(), "x": quasi()})
     with pytest.raises(SchemaError, match="counts rows"):
         make(1.0, domains={"x": "0:10:1"}).release(visits)
-    names = Table(pa.table({"who": ["a"], "x": [True], "y": ["z"]}), {"who": identifier(), "x": quasi(), "y": other()})
+    names = Table(
+        pa.table({"who": ["a"], "x": [True], "y": ["z"]}), {"who": identifier(), "x": quasi(), "y": other()}
+    )
     assert make(1.0, domains={"y": ["z"]}).release(names).frame.column_names == ["x", "y"]
 
 

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles import synthetic as oracles
 
 from discreet.core.errors import ParameterError
 from discreet.core.release import Evidence, Release
@@ -14,7 +15,6 @@ from discreet.core.schema import Schema, quasi
 from discreet.guarantees import DifferentialPrivacy
 from discreet.guarantees.answers import COSTS
 from discreet.guarantees.zero_concentrated import SpentBudget, epsilon_of, rho_of
-from tests.oracles import synthetic as oracles
 
 RHOS = st.floats(1e-6, 50)
 DELTAS = st.floats(1e-12, 0.1)

@@ -1,4 +1,4 @@
-"""Slow definitions of what synthetic tables rest on: the joint table of all columns, and privacy losses by integration."""
+"""Slow definitions of what synthetic tables rest on: the joint table of all columns, and exact privacy losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def joint(shape: Sequence[int], n_rows: int, cliques: Sequence[tuple[int, ...]], potentials: Sequence[Array]) -> Array:
+def joint(
+    shape: Sequence[int], n_rows: int, cliques: Sequence[tuple[int, ...]], potentials: Sequence[Array]
+) -> Array:
     """Multiply the exponentials of all potentials out over every combination of all columns."""
     product = np.zeros(tuple(shape))
     for cell in np.ndindex(*shape):
@@ -44,7 +46,9 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     return below(spread / 2 - epsilon / spread) - math.exp(epsilon) * below(-spread / 2 - epsilon / spread)
 
 
-def runs_together(cliques: Sequence[tuple[int, ...]], parents: Sequence[int], separators: Sequence[tuple[int, ...]]) -> bool:
+def runs_together(
+    cliques: Sequence[tuple[int, ...]], parents: Sequence[int], separators: Sequence[tuple[int, ...]]
+) -> bool:
     """Whether what a clique shares with all cliques before it lies in its parent, and is its separator."""
     for at in range(1, len(cliques)):
         before = set().union(*map(set, cliques[:at])) & set(cliques[at])

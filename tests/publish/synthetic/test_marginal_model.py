@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import synthetic as oracles
 
 from discreet.publish.synthetic.junction_tree import JunctionTree
 from discreet.publish.synthetic.marginal_model import MarginalModel, Measurement
-from tests.oracles import synthetic as oracles
 
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=6)
 
@@ -56,7 +56,9 @@ def test_beliefs_and_marginals_are_those_of_the_joint_table(problem: tuple) -> N
 @settings(max_examples=25, deadline=None)
 def test_exact_counts_are_fitted(problem: tuple) -> None:
     shape, sets, seed = problem
-    rows = np.stack([np.random.default_rng(seed + at).integers(0, n, 200) for at, n in enumerate(shape)], axis=1)
+    rows = np.stack(
+        [np.random.default_rng(seed + at).integers(0, n, 200) for at, n in enumerate(shape)], axis=1
+    )
     measured = [Measurement(columns, oracles.counted(rows, shape, columns), 1.0) for columns in sets]
     model = MarginalModel.fitted(shape, 200, measured, n_steps=3_000)
     for noisy in measured:
@@ -65,7 +67,10 @@ def test_exact_counts_are_fitted(problem: tuple) -> None:
 
 def test_of_inconsistent_counts_the_fit_is_the_weighted_least_squares_one() -> None:
     """Two counts of one column, one with twice the deviation: the second has a quarter of the weight."""
-    first, second = Measurement((0,), np.array([60.0, 40.0]), 1.0), Measurement((0,), np.array([50.0, 50.0]), 2.0)
+    first, second = (
+        Measurement((0,), np.array([60.0, 40.0]), 1.0),
+        Measurement((0,), np.array([50.0, 50.0]), 2.0),
+    )
     model = MarginalModel.fitted([2], 100, [first, second], n_steps=2_000)
     np.testing.assert_allclose(model.marginal((0,)), [(60 * 4 + 50) / 5, (40 * 4 + 50) / 5], atol=0.01)
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles import synthetic as oracles
 
 from discreet.core.errors import InternalError
 from discreet.publish.synthetic.junction_tree import JunctionTree
 from discreet.publish.synthetic.marginal_model import MarginalModel
 from discreet.publish.synthetic.noisy_counts import Budget
 from discreet.publish.synthetic.synthesizer import ExactCounts
-from tests.oracles import synthetic as oracles
 
 
 @pytest.mark.parametrize("sigma", [0.7, 3.0, 40.0])

@@ -80,7 +80,7 @@ class ImportedProject:
 
     reading: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
-    hierarchies: dict[str, str] = field(default_factory=dict)
+    hierarchies: dict[str, list[list[str]]] = field(default_factory=dict)
     guarantees: list[dict[str, Any]] = field(default_factory=list)
     method: dict[str, Any] = field(default_factory=lambda: {"name": "optimal"})
     left_out: list[str] = field(default_factory=list)
@@ -107,8 +107,9 @@ def import_project(path: Path, out: Path) -> ImportedProject:
         project = _read(archive)
         with atomic_file(out) as job, atomic_folder(folder, _FILES) as temporary:
             archive.copy("data/input.csv", temporary / "data.csv")
-            for file, entry in project.hierarchies.items():
-                archive.copy(entry, temporary / file)
+            for file, rows in project.hierarchies.items():
+                with (temporary / file).open("x", encoding="utf-8", newline="") as stream:
+                    csv.writer(stream, delimiter=";", lineterminator="\n").writerows(rows)
             job.write_text(_job_text(project, folder.name), encoding="utf-8")
     return project
 
@@ -157,16 +158,18 @@ def _add_column(
     if ".." in ref or not archive.has(entry):
         raise InputError(f"{archive.path} lacks the hierarchy of column '{name}'.")
     rows = list(csv.reader(archive.lines(entry), delimiter=delimiter))
+    rows = [row for row in rows if row]
     height = max(map(len, rows), default=1) - 1
     limits = {"lowest": element.get("min"), "highest": element.get("max")}
     if height < 1:
         column["hierarchy"], limits["highest"] = {"flat": True}, "0"
     else:
+        if len({row[-1] for row in rows}) > 1:  # ours has a root above, which ARX would not publish
+            rows = [[*row, "*"] for row in rows]
+            limits["highest"] = limits["highest"] if (limits["highest"] or "").isdecimal() else str(height)
         file = f"hierarchy-{len(project.hierarchies) + 1}.csv"
-        project.hierarchies[file] = entry
+        project.hierarchies[file] = rows
         column["hierarchy"] = {"file": file}
-        if limits["highest"] in (None, "All") and len({row[-1] for row in rows if row}) > 1:
-            limits["highest"] = str(height)  # without a root, ours adds one, which ARX never publishes
     for limit, level in limits.items():
         if role == "quasi" and level is not None and level.isdecimal():
             project.method.setdefault(limit, {})[name] = int(level)
@@ -226,8 +229,11 @@ def _add_settings(project: ImportedProject, config: Element) -> None:
             project.left_out.append("the balance between generalization and suppression in the measure")
     elif metric:
         project.left_out.append(f"quality measure {metric[:60]}; loss is minimized")
+    if measure == "loss":
+        project.method["aggregate"] = "geometric"
+    taken = "the geometric mean" if measure == "loss" else "the mean"
     project.left_out.append(
-        "the aggregate function of the measure, which is not in the XML; the mean is taken"
+        f"the aggregate function, which is not in the XML; {taken}, ARX's default, is taken"
     )
     if config.get("practicalMonotonicity") == "true":
         project.left_out.append("the assumption of monotonicity; every release is checked exactly")
