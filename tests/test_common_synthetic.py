@@ -19,8 +19,7 @@ from discreet import Table, identifier, other, person, quasi, sensitive
 from discreet.cli._app import app
 from discreet.core.errors import DiscreetError, InputError, ParameterError, SchemaError
 from discreet.guarantees import DifferentialPrivacy
-from discreet.guarantees.answers import COSTS
-from discreet.guarantees.zero_concentrated import rho_of
+from discreet.guarantees.answers import COSTS, rho_of
 from tests.publishing import KINDS, Publisher, discovered, every, made_as, many, planted, released_rows
 from tests.strategies import tables as strategies
 

@@ -13,8 +13,7 @@ from discreet.core.errors import ParameterError
 from discreet.core.release import Evidence, Release
 from discreet.core.schema import Schema, quasi
 from discreet.guarantees import DifferentialPrivacy
-from discreet.guarantees.answers import COSTS
-from discreet.guarantees.zero_concentrated import SpentBudget, epsilon_of, rho_of
+from discreet.guarantees.answers import COSTS, SpentBudget, epsilon_of, rho_of
 
 RHOS = st.floats(1e-6, 50)
 DELTAS = st.floats(1e-12, 0.1)

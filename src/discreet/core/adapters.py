@@ -29,8 +29,8 @@ KINDS = {
     "baskets": "discreet.kinds.baskets:BasketKind",
     "sketches": "discreet.kinds.sketches:SketchKind",
     "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
-    "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
-    "synthetic-data": "discreet.kinds.synthetic_data:SyntheticKind",
+    "pseudo-data": "discreet.kinds.drawn.pseudo_data:PseudoKind",
+    "synthetic-data": "discreet.kinds.drawn.synthetic_data:SyntheticKind",
     "uncertain-records": "discreet.kinds.uncertain_records:UncertainKind",
     "cells": "discreet.kinds.cells:CellsKind",
 }

@@ -43,7 +43,7 @@ class ColumnDomain:
     @property
     def n_values(self) -> int:
         """The number of cells besides null."""
-        return len(self.categories) if self.edges is None else len(self.edges) - 1
+        return len(self.categories or ()) if self.edges is None else len(self.edges) - 1
 
     @property
     def n_cells(self) -> int:

@@ -27,7 +27,8 @@ class JunctionTree:
     def of(cls, sets: Iterable[Clique], shape: Sequence[int]) -> JunctionTree:
         """Make a tree in which each of the sets is inside a clique: columns are eliminated where that costs least."""
         cliques = _maximal(_eliminated(sets, shape))
-        parents, separators, order = [-1], [()], [0]
+        parents, order = [-1], [0]
+        separators: list[Clique] = [()]
         near = {at: (len({*cliques[0]} & {*cliques[at]}), 0) for at in range(1, len(cliques))}
         while near:  # Prim: a spanning tree with the largest separators has the running intersection property
             at = max(near, key=lambda clique: (near[clique][0], -clique))

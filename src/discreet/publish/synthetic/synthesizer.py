@@ -27,9 +27,8 @@ from discreet.core.rng import generator
 from discreet.core.schema import DROPPED, Schema
 from discreet.core.tables.table import Table
 from discreet.guarantees import DifferentialPrivacy
-from discreet.guarantees.answers import COSTS
+from discreet.guarantees.answers import COSTS, rho_of
 from discreet.guarantees.per_unit import refuse_units
-from discreet.guarantees.zero_concentrated import rho_of
 from discreet.publish.recipes.recipe_parts import recipe_header
 from discreet.publish.synthetic.domains import ColumnDomain, Domain, domains_of
 from discreet.publish.synthetic.junction_tree import Clique

@@ -11,8 +11,8 @@ from discreet.core.figures import Caution, PrivateFigures
 from discreet.core.registry import Method
 from discreet.core.release import Release
 from discreet.core.schema import Column
+from discreet.kinds.drawn.pseudo_data import PrivatePseudoFigures, PseudoKind
 from discreet.kinds.kind import Line
-from discreet.kinds.pseudo_data import PrivatePseudoFigures, PseudoKind
 from discreet.kinds.wording import number, percent
 from discreet.measure import PairFidelity, pair_fidelity
 
