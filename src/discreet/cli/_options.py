@@ -265,7 +265,7 @@ def table_guarantees() -> list[GuaranteeSpec]:
 
 def table_publishers() -> list[Method]:
     """Return the methods of `discreet anonymize` for tables; those that draw rows have commands of their own."""
-    drawn = {"pseudo-data", "uncertain-records"}
+    drawn = {"pseudo-data", "synthetic-data", "uncertain-records"}
     return [method for method in methods(role="publisher", takes="table") if not drawn & set(method.makes)]
 
 

@@ -352,6 +352,29 @@ METHODS: dict[str, Method] = {
             "condenses records as they come, and keeps no record",
             "Indistinguishability",
         ),
+        *(
+            _publisher(
+                name,
+                f"synthetic.{home}",
+                "table",
+                "synthetic-data",
+                summary,
+                "DifferentialPrivacy",
+                flags={"domains": "--domain"},
+            )
+            for name, home, summary in (
+                (
+                    "mst",
+                    "mst:Mst",
+                    "draws rows from a model of noisy counts of columns and of a tree of pairs",
+                ),
+                (
+                    "aim",
+                    "aim:Aim",
+                    "draws rows from a model that counts, with noise, what it still gets wrong",
+                ),
+            )
+        ),
         _publisher(
             "uncertain",
             "uncertain.uncertain_records:UncertainRecords",

@@ -11,6 +11,8 @@ from .sketches.family import SketchFamily as SketchFamily
 from .sketches.k_variance_sketch import KVarianceSketch as KVarianceSketch
 from .sketches.propose_delta import DeltaProposal as DeltaProposal
 from .sketches.propose_delta import propose_delta as propose_delta
+from .synthetic.aim import Aim as Aim
+from .synthetic.mst import Mst as Mst
 from .tables.anatomy import Anatomy as Anatomy
 from .tables.counterfeits import CounterfeitedGeneralization as CounterfeitedGeneralization
 from .tables.dimensions import AddedColumn as AddedColumn
