@@ -86,7 +86,9 @@ def distinct_lists(
         halves = (lengths + 1) // 2
         ends = bounds(halves)
         left = np.arange(ends[-1]) * 2 + np.repeat(begins - 2 * ends[:-1], halves)
-        right = np.where(left + 1 < np.repeat(begins + lengths, halves), np.append(symbols, 0)[left + 1] + 1, 0)
+        right = np.where(
+            left + 1 < np.repeat(begins + lengths, halves), np.append(symbols, 0)[left + 1] + 1, 0
+        )
         symbols = distinct(pack([symbols[left], right], [int(symbols.max()) + 1, int(right.max()) + 1]))[1]
         symbols, begins, lengths = symbols.astype(np.int64), ends[:-1], halves
     first, number, _ = distinct(symbols)

@@ -50,7 +50,9 @@ class EarlierRows:
             digests = digests[counts == 1]
         # The distinct ones by sorting: NumPy hashes whole numbers, which takes a hundred times as long.
         ascending = np.sort(digests)
-        distinct = ascending[np.concatenate([ascending[:1] == ascending[:1], ascending[1:] != ascending[:-1]])]
+        distinct = ascending[
+            np.concatenate([ascending[:1] == ascending[:1], ascending[1:] != ascending[:-1]])
+        ]
         return cls(key, distinct[:MOST], len(distinct) > MOST)
 
     def overlap(self, table: Table) -> tuple[int, int]:
