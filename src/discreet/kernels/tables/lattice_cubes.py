@@ -32,8 +32,8 @@ class InnerNodes(NamedTuple):
 
     The cube of node ``source[v]`` has the shape (``before[v]``, ``card[v]``, ``behind[v]``), that of v has
     ``raised[v]`` codes in the middle, and code c there becomes ``parents[parent[v] + c]``. ``cell_of[v]`` is the cell
-    of v for each cell of the bottom. Tuples fewer than ``scattered[v]`` are put into the cube of v one by one. ``losses`` has the
-    weighted loss of each cell.
+    of v for each cell of the bottom. Tuples fewer than ``scattered[v]`` are put into the cube of v one by one.
+    ``losses`` has the weighted loss of each cell.
     """
 
     offset: Numbers
