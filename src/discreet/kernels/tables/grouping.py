@@ -89,8 +89,8 @@ def distinct_lists(
         right = np.where(
             left + 1 < np.repeat(begins + lengths, halves), np.append(symbols, 0)[left + 1] + 1, 0
         )
-        symbols = distinct(pack([symbols[left], right], [int(symbols.max()) + 1, int(right.max()) + 1]))[1]
-        symbols, begins, lengths = symbols.astype(np.int64), ends[:-1], halves
+        pairs = distinct(pack([symbols[left], right], [int(symbols.max()) + 1, int(right.max()) + 1]))[1]
+        symbols, begins, lengths = pairs.astype(np.int64), ends[:-1], halves
     first, number, _ = distinct(symbols)
     if first.size == 0:
         return first, number

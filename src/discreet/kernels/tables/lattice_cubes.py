@@ -23,7 +23,7 @@ class OuterTuples(NamedTuple):
 
     first: Numbers
     cell: NDArray[np.uint16]
-    count: NDArray[np.int32]
+    counts: NDArray[np.int32]
     rows: Numbers
 
 
