@@ -42,8 +42,8 @@ def run() -> list[Row]:
         *rows,
         within(what, drawn["seconds"], SECONDS, "s", note=beside[0]),
         within(f"{what}, memory", drawn["added"], MEMORY, "B", note=beside[1]),
-        Row(f"{hardest}, columns independent", hard["seconds"], "s", note=besides[0]),
-        Row(f"{hardest}, columns independent, memory", hard["added"], "B", note=besides[1]),
+        within(f"{hardest}, columns independent", hard["seconds"], SECONDS, "s", note=besides[0]),
+        within(f"{hardest}, columns independent, memory", hard["added"], MEMORY, "B", note=besides[1]),
     ]
 
 
