@@ -22,6 +22,7 @@ from discreet.kernels.tables.lattice import pack_fields
 from discreet.kernels.tables.lattice_nodes import Fields, Found, visit
 from discreet.kernels.tables.lattice_values import OPEN, OUT, UNKNOWN
 from discreet.kernels.threads import processors
+from discreet.publish.lattice.cubes import SORTED, CubeVisit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.scoring import Score, Scorer, Visited
 from discreet.publish.lattice.value_search import ValueSearch
@@ -208,6 +209,9 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
 
     The loss of suppressed rows is worked out where they are within the limit.
     """
+    cubes = CubeVisit(lattice, weights)
+    if cubes.nanoseconds < SORTED * lattice.n_nodes * lattice.table.tuples.counts.size:
+        return cubes.visit(smallest, limit)
     order = _order(lattice)
     fields = _fields(lattice, weights, order)
     columns = [lattice.codes(column, lattice.bottom[column]) for column in order]
