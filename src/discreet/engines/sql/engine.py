@@ -135,7 +135,8 @@ class SqlEngine(Engine):
         for facts in self.facts(self.select(frame, text_columns(self.value_types(frame)))):
             column = quoted_name(facts.name)
             like = has_identifier(column, expression, is_text=facts.is_text)
-            sql = f"SELECT DISTINCT CAST({column} AS VARCHAR) AS value FROM source WHERE {like}"
+            texts = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL"
+            sql = f"SELECT CAST({column} AS VARCHAR) AS value FROM ({texts}) AS texts WHERE {like}"
             yield facts, combined(self._fetched(self.query(frame, sql))["value"])
 
     def formula_cells(self, frame: Any) -> int:
