@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -116,11 +116,15 @@ class Memory(Engine):
         """Return the number of rows, and how many values of each column are not finite or out of range."""
         return self._embedded.outside_counts(self._lent(frame), ranges)
 
-    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+    def matching_texts(
+        self, frame: Any, expression: str, without: Collection[str] = ()
+    ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
         eager = in_memory(frame)
         dtypes = (nw.String, nw.Categorical, nw.Enum, nw.Int64, nw.UInt64)
-        names = [name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes)]
+        names = [
+            name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes) and name not in without
+        ]
         for name, column in zip(names, eager.select(names).to_arrow().columns if names else (), strict=True):
             yield _matching(name, column, expression)
 

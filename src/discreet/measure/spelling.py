@@ -213,14 +213,11 @@ def found_identifiers(*published: Any, exact: Collection[str] | None = None) -> 
     {'e-mail addresses': 2}
     """
     frames = [frame for data in published for frame in text_frames(data)]
-    return tuple(_identifiers((each for frame in frames for each in _looked_through(frame)), exact))
-
-
-def _looked_through(frame: Any, without: Collection[str] = ()) -> Iterator[tuple[Facts, pa.Array]]:
-    engine = engine_of(frame)
-    if without:
-        frame = engine.select(frame, [name for name in engine.schema(frame).names if name not in without])
-    return engine.matching_texts(frame, LIKELY)
+    return tuple(
+        _identifiers(
+            (each for frame in frames for each in engine_of(frame).matching_texts(frame, LIKELY)), exact
+        )
+    )
 
 
 def _identifiers(
@@ -255,7 +252,7 @@ def identifiers_of(
     ]
     for data in published:
         for frame in text_frames(data):
-            columns += _looked_through(frame, judged)
+            columns += engine_of(frame).matching_texts(frame, LIKELY, judged)
     return tuple(_identifiers(columns, exact))
 
 

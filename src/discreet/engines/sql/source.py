@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -350,9 +350,9 @@ def is_formula(cell: str) -> str:
     return _runs(cell, FORMULA)
 
 
-def text_columns(types: Mapping[str, str]) -> list[str]:
+def text_columns(types: Mapping[str, str], without: Collection[str] = ()) -> list[str]:
     """Return the columns of texts and of whole numbers, by the types of all."""
-    return [name for name, type_ in types.items() if type_ in ("text", "whole")]
+    return [name for name, type_ in types.items() if type_ in ("text", "whole") and name not in without]
 
 
 def text_query(column: str, expression: str, *, is_text: bool) -> str:
