@@ -21,6 +21,7 @@ COMMANDS = {
         "publish.anonymize",
         "publish.run",
         "publish.condense",
+        "publish.synthesize",
         "publish.uncertain",
         "publish.stream",
         "publish.sketch",

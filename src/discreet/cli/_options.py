@@ -260,12 +260,12 @@ def output_options(command: F, *, required: bool = True) -> F:
 
 def table_guarantees() -> list[GuaranteeSpec]:
     """Return the guarantees that options of commands for tables choose."""
-    return [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
+    return [spec for spec in releasable_guarantees().values() if spec.about[0] in ("classes", "releases")]
 
 
 def table_publishers() -> list[Method]:
     """Return the methods of `discreet anonymize` for tables; those that draw rows have commands of their own."""
-    drawn = {"pseudo-data", "uncertain-records"}
+    drawn = {"pseudo-data", "synthetic-data", "uncertain-records"}
     return [method for method in methods(role="publisher", takes="table") if not drawn & set(method.makes)]
 
 

@@ -96,7 +96,7 @@ def _recomputed(
     for name, value in figures.public.to_dict().items():
         if isinstance(value, dict) and "out" in value:
             recomputed[name] = {key: count for key, count in value.items() if key not in _ONLY_CLAIMED}
-        elif name != "risk" or not _counts_units(guarantee):
+        elif name != "risk" or not _hides_units(record=written.record, guarantee=guarantee):
             recomputed[name] = value
     return recomputed
 
@@ -125,7 +125,8 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
     record = written.record
     counts = record.get(written.kind.records_name)
     if counts is not None and not written.kind.draws_records:
-        n_left = counts["in"] - counts["suppressed"]
+        added = record.get("counterfeits", 0)
+        n_left = counts["in"] - counts["suppressed"] + (added if type(added) is int else 0)
         if counts["out"] < n_left or (counts["out"] > n_left and not appends_baskets(record)):
             yield (written.kind.records_name,)
     if guarantee is None:
@@ -136,7 +137,8 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
     stated = [part["guarantee"] for part in record["verdict"].get("parts", [])]
     if parts and stated and stated != [repr(part) for part in parts]:
         yield ("verdict", "parts")
-    if _counts_units(guarantee) and record.get("risk") != {"highest_at_most": 1 / max(guarantee.smallest, 1)}:
+    hidden = _hides_units(record=record, guarantee=guarantee)
+    if hidden and record.get("risk") != {"highest_at_most": 1 / max(guarantee.smallest, 1)}:
         yield ("risk",)
     parameters = record.get("parameters", {})
     for name, value in guarantee.to_dict().items():
@@ -158,9 +160,13 @@ def _other_columns(written: Written, data: Any) -> Iterator[Field]:
         yield ("columns",)
 
 
-def _counts_units(guarantee: Guarantee | None) -> bool:
+def _hides_units(*, record: Mapping[str, Any], guarantee: Guarantee | None) -> bool:
+    """Return whether units are counted that no released column shows, not even by pseudonyms."""
     parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
-    return any(isinstance(part, PerUnit) for part in parts)
+    shown = "tables" in record or any(
+        entry["role"] == "person" and entry.get("pseudonym") for entry in record.get("columns", ())
+    )
+    return any(isinstance(part, PerUnit) for part in parts) and not shown
 
 
 _DROPPED = ("identifier", "person", "drop")

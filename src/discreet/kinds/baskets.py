@@ -106,7 +106,7 @@ class PublicBasketFigures(PublicFigures):
     @cached_property
     def grids(self) -> tuple[FloatArray, FloatArray] | None:
         """The density of the matrix of baskets and items, in any order and in band order; None for small data."""
-        from discreet.kinds.basket_estimates import page_grids
+        from discreet.kinds.sections.basket_estimates import page_grids
 
         return page_grids(self.baskets)
 

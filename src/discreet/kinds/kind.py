@@ -94,6 +94,8 @@ class Kind(ABC):
     """The table of a job file that describes the data; None where no job is about this kind."""
     takes: ClassVar[str] = ""
     """What methods that work on a job's data take, as the registry of methods names it."""
+    names_files: ClassVar[bool] = False
+    """Whether the section names the files of the data, so that [input] has no path."""
     noun: ClassVar[str] = ""
     """The data in an error message."""
     reading: ClassVar[Mapping[str, Constraint]] = {}

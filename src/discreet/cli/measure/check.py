@@ -31,6 +31,7 @@ Examples:
   discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
   discreet check release/
   discreet check release/ --signed-by hospital-a.toml
+  discreet check release-january/ release-february/
   discreet check sent.csv --roles release/ -k 5
   discreet check release/ -p 10
   discreet check release/ --rule "diapers => beer" --min-support 0.01
@@ -53,7 +54,7 @@ CLAIMED = 3
         "--safe-harbor",
     ),
 )  # fmt: skip
-@click.argument("data", type=options.DATA)
+@click.argument("data", type=options.DATA, nargs=-1, required=True)
 @options.roles(rest="other")
 @options.guarantees
 @click.option(
@@ -79,12 +80,44 @@ CLAIMED = 3
 @safe_harbor_options
 @options.reading
 @options.printing
-def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:
+def check(data: tuple[Path, ...], as_json: bool, quiet: bool, **values: Any) -> None:
     """Check DATA against guarantees; where none is named or known, measure it by all.
 
     DATA is a table, baskets, a job file, whose input data is checked, or the folder of a release of any kind, whose
-    files are checked against the guarantee of the release.
+    files are checked against the guarantee of the release. The folders of several releases of tables, in the order of
+    their publication, are checked together: what is left of their guarantees for people who are in all of them.
     """
+    if len(data) > 1:
+        click.get_current_context().exit(_check_repeated(data, values, as_json=as_json, quiet=quiet))
+    _check_one(data[0], as_json=as_json, quiet=quiet, **values)
+
+
+def _check_repeated(folders: tuple[Path, ...], values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+    """Check several releases together; return the exit code."""
+    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._progress import stages
+    from discreet.job.descriptions import is_release, release_folder
+    from discreet.job.evidence.repeated_checking import judge_repeated, repeated_lines
+
+    for folder in folders:
+        _refuse_without_record(folder)
+    if not all(map(is_release, folders)) or guarantees_of(values) or values["signed_by"]:
+        raise parse.mistake(
+            "Several are checked together only where all are folders of releases, by their own guarantees.",
+            "discreet check release-1 release-2",
+        )
+    with stages(1, quiet=quiet or as_json) as progress:
+        progress("Judging")
+        judgment = judge_repeated([release_folder(folder) for folder in folders])
+    if as_json:
+        print_json({"command": "check", "ok": judgment.ok, **judgment.to_dict()})
+    elif not quiet:
+        print_lines(repeated_lines(judgment))
+    return 0 if judgment.ok else 1
+
+
+def _check_one(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:
+    """Check a table, baskets, the data of a job, or one release; leave with the exit code."""
     from discreet.cli._described import described_table, promised
     from discreet.job.descriptions import is_release
 
