@@ -269,6 +269,12 @@ METHODS: dict[str, Method] = {
             "values are judged",
         ),
         _table(
+            "local-suppression",
+            "local_suppression:LocalSuppression",
+            "publishes each cell exactly or as a star, with as few stars as the guarantee allows; cautions where "
+            "sensitive values are judged",
+        ),
+        _table(
             "microaggregation",
             "microaggregation:Microaggregation",
             "publishes the means of small groups of near rows in place of numbers and dates",
@@ -345,6 +351,29 @@ METHODS: dict[str, Method] = {
             "pseudo-data",
             "condenses records as they come, and keeps no record",
             "Indistinguishability",
+        ),
+        *(
+            _publisher(
+                name,
+                f"synthetic.{home}",
+                "table",
+                "synthetic-data",
+                summary,
+                "DifferentialPrivacy",
+                flags={"domains": "--domain"},
+            )
+            for name, home, summary in (
+                (
+                    "mst",
+                    "mst:Mst",
+                    "draws rows from a model of noisy counts of columns and of a tree of pairs",
+                ),
+                (
+                    "aim",
+                    "aim:Aim",
+                    "draws rows from a model that counts, with noise, what it still gets wrong",
+                ),
+            )
         ),
         _publisher(
             "uncertain",

@@ -71,6 +71,8 @@ class Job:
         Where the rows are written as well: a new file, ``-``, or the address of a new table; None for the folder alone.
     include
         What the release holds on request: ``"bounds"``, ``"healthdcat"``.
+    allow
+        Columns that are published although they hold free text or direct identifiers, such as e-mail addresses.
     predict
         The sensitive columns that the report predicts; by default the table's own label and the first others.
     baskets
@@ -125,6 +127,7 @@ class Job:
     sign: Path | None = field(default=None, repr=False)
     to: str | None = field(default=None, repr=False)
     include: Sequence[str] = ()
+    allow: Sequence[str] = ()
     predict: Sequence[str] = ()
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None

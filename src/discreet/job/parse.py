@@ -36,6 +36,7 @@ _OUTPUT = (
     "sign",
     "to",
     "include",
+    "allow",
     "predict",
 )
 _FIELDS = ("columns", "baskets", "sketches", "cells", "tables")
@@ -202,7 +203,7 @@ def output_from(section: Mapping[str, Any], folder: Path, formats: tuple[str, ..
     require("output", "name", section.get("name"), TEXT, NONE)
     require("output", "to", section.get("to"), TEXT, NONE)
     require("output", "format", section.get("format"), OneOf((None, *formats)))
-    for name in ("include", "predict"):
+    for name in ("include", "allow", "predict"):
         require("output", name, section.get(name, []), InstanceOf((list, tuple), "a list of texts"))
     settings = {name: section[name] for name in _OUTPUT[1:] if name in section}
     if settings.get("sign") is not None:

@@ -299,6 +299,16 @@ class BasketKind(Kind):
             None if grouped is None else baskets.how_to_count(),
         ]
 
+    def identifiability(self, release: Release) -> Sequence[Block]:
+        """Return the counts, and the probability that baskets are found again."""
+        from discreet.kinds.sections import basket_risk, baskets
+
+        blocks = (
+            baskets.basket_summary(release, internal=False),
+            basket_risk.risk_left(release.figures.public),
+        )
+        return [block for block in blocks if block is not None]
+
     def terms(self, release: Release) -> Mapping[str, str]:
         """Return the terms of reports on baskets."""
         basket = {"Basket": "the items of one person or one purchase"}

@@ -16,6 +16,7 @@ from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
 from discreet.cli._command import command
 from discreet.cli._options import guarantees_of
+from discreet.cli.measure._safe_harbor import check_safe_harbor, is_safe_harbor, safe_harbor_options
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -35,6 +36,7 @@ Examples:
   discreet check release/ -p 10
   discreet check release/ --rule "diapers => beer" --min-support 0.01
   discreet check baskets.dat --km 5,2
+  discreet check published.csv --safe-harbor --zip3-populations zip3.csv
 
 \b
 Exit codes: 0 verified: every guarantee was recomputed from the data and holds; 1 broken: one does not hold, or the
@@ -49,7 +51,7 @@ CLAIMED = 3
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--roles", "-k", "-l", "-t", "--signed-by", "-p", "--km", "--rule", "--min-support",
-        "--all",
+        "--safe-harbor",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA, nargs=-1, required=True)
@@ -75,6 +77,7 @@ CLAIMED = 3
     is_flag=True,
     help="Measure the data by all other guarantees as well, which takes longer.",
 )
+@safe_harbor_options
 @options.reading
 @options.printing
 def check(data: tuple[Path, ...], as_json: bool, quiet: bool, **values: Any) -> None:
@@ -119,6 +122,8 @@ def _check_one(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values
     from discreet.job.descriptions import is_release
 
     _refuse_without_record(data)
+    if is_safe_harbor(values):
+        click.get_current_context().exit(check_safe_harbor(data, values, as_json=as_json, quiet=quiet))
     if is_release(data):
         click.get_current_context().exit(_check_release(data, values, as_json=as_json, quiet=quiet))
     if values["signed_by"] is not None:
