@@ -32,6 +32,7 @@ COMMANDS = {
         "measure.check",
         "measure.risk",
         "measure.attack",
+        "measure.evidence",
         "publish.recipe",
         "publish.apply",
     ),

@@ -33,6 +33,7 @@ KINDS = {
     "synthetic-data": "discreet.kinds.drawn.synthetic_data:SyntheticKind",
     "uncertain-records": "discreet.kinds.uncertain_records:UncertainKind",
     "cells": "discreet.kinds.cells:CellsKind",
+    "linked-tables": "discreet.kinds.linked_tables:LinkedTablesKind",
 }
 """Every kind of data: from its section of a job to the blocks of its report."""
 

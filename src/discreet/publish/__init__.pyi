@@ -14,12 +14,15 @@ from .sketches.propose_delta import propose_delta as propose_delta
 from .synthetic.aim import Aim as Aim
 from .synthetic.mst import Mst as Mst
 from .tables.anatomy import Anatomy as Anatomy
+from .tables.counterfeits import CounterfeitedGeneralization as CounterfeitedGeneralization
 from .tables.dimensions import AddedColumn as AddedColumn
 from .tables.dimensions import dimensions as dimensions
 from .tables.generalization import Generalization as Generalization
 from .tables.global_recoding import GlobalRecoding as GlobalRecoding
 from .tables.incognito import Incognito as Incognito
+from .tables.linked_generalization import LinkedGeneralization as LinkedGeneralization
 from .tables.local_recoding import LocalRecoding as LocalRecoding
+from .tables.local_suppression import LocalSuppression as LocalSuppression
 from .tables.microaggregation import Microaggregation as Microaggregation
 from .tables.mondrian import Mondrian as Mondrian
 from .tables.optimal_lattice import OptimalLattice as OptimalLattice
