@@ -16,6 +16,7 @@ import click
 from discreet.cli import _parse_options as gather
 from discreet.cli._log import log
 from discreet.cli._startup import stop_if_interrupted
+from discreet.kernels import listeners
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 DRY_RUN = "discreet.dry_run"
 """Where the context of a command says that nothing is to be written."""
 _SHOWN = 1_000_000
+_COMPILING = "Compiling for this machine, the first time only"
 _UNKNOWN = 1e29
 """What a solver reports as its best while it has none."""
 
@@ -60,13 +62,22 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     )  # fmt: skip
     with Progress(*console, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Starting", total=total, completed=-1)
+        latest = ["Starting"]
 
         def advance(stage: str) -> None:
             _log_stage(stage)
             stop_if_interrupted()
+            latest[0] = stage
             bar.update(task, description=stage, advance=0 if ":" in stage else 1)
 
-        yield advance
+        def compiling(is_compiling: bool) -> None:
+            bar.update(task, description=_COMPILING if is_compiling else latest[0])
+
+        listeners.append(compiling)
+        try:
+            yield advance
+        finally:
+            listeners.remove(compiling)
 
 
 def spill_text(n_bytes: int) -> str:
@@ -158,7 +169,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
             error.remedy = _unique(command, error.columns)
         raise
     if rehearsed:
-        release.refuse_unless_published(strict=job.strict)
+        release.refuse_unless_published(strict=job.strict, allow=job.allow)
     plain: dict[str, Any] = (
         {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
     )

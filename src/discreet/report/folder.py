@@ -68,6 +68,7 @@ def write_release(
     sign: str | Path | None = None,
     to: str | None = None,
     include: Sequence[str] = (),
+    allow: Sequence[str] = (),
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
@@ -93,7 +94,8 @@ def write_release(
     ):
         _write_private(release, owners, about, report=report)
         chosen = format or kind.formats[0]
-        _write_public(release, kind, public, chosen, about, report=report, pdf=pdf, include=include)
+        allowed = sorted({each.column for each in release.figures.identifiers} & set(allow))
+        _write_public(release, kind, public, chosen, about, allowed, report=report, pdf=pdf, include=include)
         if key is not None:
             write_signature(public / RECORD, key)
         write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
@@ -148,13 +150,14 @@ def _write_public(
     folder: Path,
     format: str,  # noqa: A002
     about: About,
+    allowed: Sequence[str],
     *,
     report: bool,
     pdf: bool,
     include: Sequence[str],
 ) -> None:
     """Write what is handed on, and judge the data as it lies on disk."""
-    record = public_record(release) | about.to_dict()
+    record = public_record(release) | about.to_dict() | ({"allowed": allowed} if allowed else {})
     if "bounds" in include:
         written = kind.write(kind.with_bounds(release), folder, format)
         record["bounds"] = {name: list(pair) for name, pair in bounds_columns(kind.codebook(release)).items()}

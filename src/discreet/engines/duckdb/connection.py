@@ -88,7 +88,7 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
     return connection
 
 
-TUPLE_BYTES = 64
+TUPLE_BYTES = 128
 """How much memory a distinct tuple takes at the most while a search gets it."""
 _UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
