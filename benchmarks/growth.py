@@ -1,108 +1,113 @@
-"""Tables beyond memory, 97 % of whose tuples are distinct: CPU and memory as rows grow tenfold."""
+"""Growth of CPU seconds with the rows: anonymize, check, CAHD, condense, mine and secure sum at 1×, 10× and 100×."""
 
 from __future__ import annotations
 
-import os
+import math
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from measuring import fresh
+from large_file import CHECK, ROLES
+from measuring import cpu, fresh, process
 from rows import Row, failed, within
+from start import command
+from whole_runs import write_csv
 
-ROWS = int(os.environ.get("DISCREET_BENCH_ROWS", 100_000_000))
-MEMORY = os.environ.get("DISCREET_MEMORY", "400MB")
-"""What the engine may use, and what distinct tuples may take: with 400MB, those of 10M rows exceed it."""
-CPU_GROWTH, MEMORY_GROWTH, LIMIT = 12.0, 1.25, 2e9
-ROLES = [
-    "--quasi",
-    "age,sex,zip,education,marital,job,days",
-    "--sensitive",
-    "diagnosis",
-    "--identifier",
-    "patient",
-]
-STEPS: dict[str, tuple[list[str], list[str], tuple[int, ...]]] = {
-    "check": (["-k", "5", "-l", "2"], [], (0, 1)),
-    "anonymize": (
-        [
-            "--method", "generalization", "-k", "5", "-l", "2", "--max-suppressed", "0.05", "--no-report",
-            "--hierarchy", "age=intervals:5,10,20", "--level", "age=3", "--hierarchy", "zip=mask", "--level", "zip=4",
-            "--hierarchy", "days=intervals:30,90,180", "--level", "days=3", "--hierarchy", "education=flat",
-            "--level", "education=1", "--hierarchy", "marital=flat", "--level", "marital=1",
-            "--hierarchy", "job=flat", "--level", "job=1", "--level", "sex=0",
-        ],
-        ["--out"],
-        (0,),
-    ),
-}  # fmt: skip
+FIRST = 10_000
+STEPS = (1, 10, 100)
+MOST = 1.1
+"""The largest exponent of the step from 10× to 100×, where what every process costs weighs little."""
 
 
 def run() -> list[Row]:
-    """Judge and generalize a table and one of a tenth of its rows, each in a process of its own."""
-    small, large = measured(ROWS // 10), measured(ROWS)
-    rows = []
+    """Measure each piece of work at each size, in processes of their own."""
+    works = {
+        "anonymize": ("commands", "anonymize"), "check": ("commands", "check"), "CAHD": ("cahd", ""),
+        "condense": ("condense", ""), "mine": ("mine", ""), "secure sum": ("secure_sum", ""),
+    }  # fmt: skip
+    return [_grown(name, *work) for name, work in works.items()]
+
+
+def _grown(name: str, function: str, argument: str) -> Row:
+    what = f"{name}, exponent from {FIRST * STEPS[1]:,} to {FIRST * STEPS[2]:,}"
+    seconds = []
     for step in STEPS:
-        what = f"discreet {step}, {ROWS / 1e7:g}M to {ROWS / 1e6:g}M rows"
-        for taken in (small[step], large[step]):
-            if "failure" in taken:
-                return [*rows, failed(what, taken["failure"])]
-        cpu, memory = ([taken[step][key] for taken in (small, large)] for key in ("cpu", "memory"))
-        rows += [
-            within(
-                f"{what}: CPU", cpu[1] / cpu[0], CPU_GROWTH, "×", note=f"{cpu[0]:.0f} s and {cpu[1]:.0f} s"
-            ),
-            within(f"{what}: highest memory", memory[1] / memory[0], MEMORY_GROWTH, "×"),
-            within(f"{what}: highest memory of the larger", memory[1], LIMIT, "B"),
-        ]
-    return rows
+        taken = fresh("growth", function, *([argument] if argument else []), FIRST * step)
+        if taken is None:
+            return failed(what, "a command failed")
+        seconds.append(taken)
+    exponent = math.log10(seconds[2] / seconds[1])
+    note = f"{', '.join(f'{taken:.2f}' for taken in seconds)} s of CPU"
+    return within(what, exponent, MOST, "", ours=f"{exponent:.2f}", note=note)
 
 
-def measured(n_rows: int) -> dict[str, dict[str, Any]]:
-    """Return the CPU seconds and the highest memory of each step for a table of so many rows."""
+def commands(name: str, n_rows: int) -> float | None:
+    """Time `discreet anonymize` by Mondrian, or `discreet check`, on a generated CSV file, imports counted."""
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "visits.parquet"
-        fresh("growth", "generate", str(source), n_rows)
-        taken = {}
-        for step, (words, out, good) in STEPS.items():
-            place = [*out, str(Path(folder) / "release")] if out else []
-            command = [step, str(source), *ROLES, *words, *place, "--json"]
-            found = fresh("large_file", "command", command, environment={"DISCREET_MEMORY": MEMORY})
-            if found["code"] not in good:
-                found["failure"] = f"left with exit code {found['code']}: {found['said']}"
-            taken[step] = found
-    return taken
+        source = write_csv(Path(folder) / "visits.csv", n_rows)
+        words: dict[str, list[Any]] = {
+            "anonymize": [
+                *ROLES,
+                "--other",
+                "visits",
+                "-k",
+                "5",
+                "--no-report",
+                "--out",
+                Path(folder) / "release",
+            ],
+            "check": [*ROLES, *CHECK],
+        }
+        for number in range(2):
+            out = ["--overwrite"] if number and name == "anonymize" else []
+            seconds, _, code = process([*command(), name, source, *words[name], *out])
+            if code not in ((0,) if name == "anonymize" else (0, 1)):
+                return None
+    return seconds
 
 
-def generate(target: str, n_rows: int) -> int:
-    """Write the table: cells follow from the number of the row by a hash, every 33rd row repeats the one before."""
-    import duckdb
+def cahd(n_baskets: int) -> float:
+    """Time the order and groups of CAHD."""
+    from cahd import generated
 
-    def drawn(number: int) -> str:
-        return f"(hash(j * 10 + {number}) / 18446744073709551616.0)"
-
-    connection = duckdb.connect(config={"memory_limit": "800MB", "threads": 1})
-    connection.execute(f"""
-        COPY (SELECT i AS patient, ({drawn(1)} * 99)::INT AS age,
-            CASE WHEN {drawn(2)} < 0.5 THEN 'f' ELSE 'm' END AS sex,
-            lpad(({drawn(3)} * {drawn(4)} * 99999)::INT::VARCHAR, 5, '0') AS zip,
-            'e' || (({drawn(5)} * 15)::INT) AS education, 'm' || (({drawn(6)} * 4)::INT) AS marital,
-            'j' || (({drawn(7)} * 20)::INT) AS job, ({drawn(8)} * 365)::INT AS days,
-            'd' || ((pow(hash(i * 10 + 9) / 18446744073709551616.0, 3) * 30)::INT) AS diagnosis
-        FROM (SELECT i, CASE WHEN i % 33 = 32 THEN i - 1 ELSE i END AS j FROM range({n_rows}) AS t(i)))
-        TO '{target}' (FORMAT parquet, ROW_GROUP_SIZE 122880)""")
-    return Path(target).stat().st_size
+    generated(_quest(FIRST))
+    return float(generated(_quest(n_baskets)))
 
 
-def main() -> None:
-    """Print the curve for the numbers of rows on the command line, as the table of docs/scaling.md."""
-    print("| rows | judged, CPU | memory | generalized and written, CPU | memory |\n|---|---|---|---|---|")
-    for words in sys.argv[1:]:
-        taken = measured(int(words))
-        cells = (f"{taken[step]['cpu']:.0f} s | {taken[step]['memory'] / 1e6:,.0f} MB" for step in STEPS)
-        print(f"| {int(words):,} | {' | '.join(cells)} |", flush=True)
+def condense(n_rows: int) -> float:
+    """Time the groups of condensation."""
+    from condensation import K, points
+    from discreet.publish import Condensation
+
+    blocked = Condensation(K, segment="blocked", random_state=0)
+    values = points(n_rows)
+    return cpu(lambda: blocked.fit(values), times=3)
+
+
+def mine(n_baskets: int) -> float:
+    """Time the frequent itemsets at 0.3 %."""
+    from discreet.datasets import quest
+    from discreet.mine import Itemsets
+    from itemsets import afresh
+
+    baskets = quest(_quest(n_baskets), random_state=17)
+    return cpu(lambda data: Itemsets(0.003).mine(data), times=3, prepare=lambda: afresh(baskets))
+
+
+def secure_sum(length: int) -> float:
+    """Time a secure sum of three parties in one process."""
+    from discreet.parties import SecureSum, simulate
+
+    inputs = {name: list(range(length)) for name in ("ann", "bob", "cem")}
+    return cpu(lambda: simulate(SecureSum(length=length), inputs), times=3)
+
+
+def _quest(n_baskets: int) -> str:
+    thousands = n_baskets // 1000
+    return f"T10.I4.D{'1M' if thousands == 1000 else f'{thousands}K'}.N1K"
 
 
 if __name__ == "__main__":
-    main()
+    for row in run():
+        print(row.what, row.ours, row.note, row.state, file=sys.stdout)
