@@ -181,7 +181,7 @@ _TO = click.option(
     "--to",
     metavar="PLACE",
     help="Also write the rows elsewhere: a new file such as rows.csv.gz, - for standard output, file.db?table=NAME, "
-    "postgresql://user@host/database?table=NAME, s3://bucket/rows.parquet.",
+    "postgresql://user@host/database?table=NAME (or ?view=NAME), s3://bucket/rows.parquet.",
 )
 _INCLUDE = click.option(
     "--include",
