@@ -52,7 +52,8 @@ class Search:
         """Find the node with the least cost among those that keep the guarantee; the best so far at the deadline."""
         self._start()
         rules = self.scorer.guarantee.class_rules(self.lattice.table.schema.sensitive)
-        if self.scorer.limit < self.lattice.table.n_rows and ValueSearch.fits(self.lattice, rules):
+        few_left_out = self.scorer.limit < self.lattice.table.n_rows and not self.scorer.stars_rows
+        if few_left_out and ValueSearch.fits(self.lattice, rules):
             return self._best_by_values(ValueSearch(self.scorer, rules or ()))
         floors = self._floors.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
@@ -178,7 +179,7 @@ class Search:
 
     def _rule(self, node: Node) -> None:
         """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
-        if self.scorer.has_sensitive:
+        if self.scorer.looks_beyond_sizes:
             self._ruled[self.lattice.place(node)] = OPEN
             self._exact(node)
         elif self.scorer.relaxed(node).suppressed > self.scorer.limit:
@@ -190,7 +191,8 @@ class Search:
 def score_all(scorer: Scorer) -> Visited:
     """Score every node of a lattice."""
     lattice, measure = scorer.lattice, scorer.measure
-    if not (scorer.guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
+    by_size = scorer.guarantee.by_size and not scorer.stars_rows
+    if not (by_size and scorer.is_packed and measure.relaxed_is_exact):
         for number in range(lattice.n_nodes):
             scorer.exact(lattice.node(number))
         return scorer.visited()
