@@ -17,7 +17,7 @@ from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.publish.lattice.lattice import Lattice, column_weights
+from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.tables.leftover_merging import Merging
 from discreet.publish.tables.local_recoding import cheapest_recoding, local_plan, partitioned
 from discreet.publish.tables.publisher import (
@@ -164,7 +164,7 @@ class LocalSuppression(TablePublisher):
 
     def _weights(self, table: Table) -> FloatArray:
         """Return what a star costs by column: more than all of the less important ones together."""
-        weights = column_weights(table, None, owner=self)
+        weights = np.array(table.schema.quasi_weights(None, owner=self), np.float64)
         named = [table.schema.quasi.index(name) for name in dict.fromkeys(self.importance or ())]
         weights[named] = 0
         for column in reversed(named):
