@@ -19,8 +19,6 @@ from tests.studio.servers import PATIENTS, browser, running, watched_page, writt
 from discreet.studio.serving import StudioServer
 
 MOST_CLICKS = 15
-LONG = 240_000
-"""Milliseconds for a run, whose compiled code may be made anew."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +56,7 @@ def test_a_table_goes_from_drop_to_release_in_few_clicks(
             nonlocal clicks
             clicks += 1
             page.click(selector)
-            page.wait_for_selector(then, timeout=LONG)
+            page.wait_for_selector(then)
             assert faults(page) == [], then
 
         assert faults(page) == []
@@ -69,7 +67,7 @@ def test_a_table_goes_from_drop_to_release_in_few_clicks(
         click("text=Next: protect", "#count strong")
         assert re.search(r"240 of 240 rows|\d+ of 240 rows", page.inner_text("#count"))
         click("#start", "#use-this")
-        page.wait_for_selector(".chart svg", timeout=LONG)
+        page.wait_for_selector(".chart svg")
         assert "The guarantee is verified" in page.inner_text(".verdict")
         click("#use-this", "#zip")
         with page.expect_download() as saved:
@@ -179,7 +177,7 @@ def test_baskets_and_numbers_come_to_a_release(chromium: Any, server: StudioServ
             page.wait_for_selector("#problem", state="detached")
         assert faults(page) == []
         page.click("#start")
-        page.wait_for_selector("#use-this", timeout=LONG)
+        page.wait_for_selector("#use-this")
         page.click("#use-this")
         page.wait_for_selector("#zip")
         assert faults(page) == []
