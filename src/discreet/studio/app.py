@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from discreet.core.errors import DiscreetError, InputError
+from discreet.engines.addresses import DATABASES
 from discreet.engines.formats import ALL, PACKED
 from discreet.studio import pages
 from discreet.studio.projects import Project, Projects
@@ -29,6 +30,9 @@ _ENDINGS = {ending for file_format in ALL for ending in file_format.endings} | {
     ".basket",
     ".bits",
     ".spmf",
+    ".toml",
+    ".zip",
+    *DATABASES,
 }
 
 

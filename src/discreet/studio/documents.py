@@ -202,7 +202,7 @@ def python_text(document: Document) -> str:
     )
 
 
-def job_of(document: Document, path: Path, out: Path | None) -> Job:
+def job_of(document: Document, path: Path | str, out: Path | None) -> Job:
     """Return the job of a document about data at a path, to be written into a folder."""
     output = {name: entry for name, entry in document.get("output", {}).items() if name != "folder"}
     if out is not None:

@@ -27,7 +27,7 @@ from discreet.core.tables.labels import texts
 from discreet.core.tables.source import source_of
 from discreet.core.tables.table import Table
 from discreet.engines.baskets.files import read_baskets
-from discreet.engines.files import read
+from discreet.engines.files import read, tables_of
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.job.parse import guarantee_from
 from discreet.job.proposals import propose
@@ -95,6 +95,12 @@ def preview(path: str, reading: Reading) -> dict[str, Any]:
     ]
     n_rows = table.facts[0].n_rows if table.facts else 0
     return {"n_rows": n_rows, "columns": columns, "first": rows}
+
+
+@public
+def tables(path: str) -> list[str]:
+    """Return the tables of the file of a database."""
+    return tables_of(Path(path))
 
 
 @public

@@ -7,12 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from discreet.core.release import Release
+from discreet.core.tables.table import Table
+from discreet.guarantees import Guarantee
 from discreet.job import Made
 from discreet.job.exploration import Exploration
 from discreet.job.release_checking import ReleaseJudgment
-from discreet.kinds.blocks import Block, Bullets, Definitions, Paragraph, Section, Subsection, TableBlock
+from discreet.kinds.blocks import (
+    Block,
+    Bullets,
+    Definitions,
+    Paragraph,
+    Section,
+    Subsection,
+    TableBlock,
+    Tiles,
+)
+from discreet.kinds.judging import Judgment
 from discreet.kinds.kind import kind_of
-from discreet.kinds.wording import handing_on, number
+from discreet.kinds.sections.risk import guarantee
+from discreet.kinds.wording import counted, handing_on, number, percent
 from discreet.report.page import environment
 from discreet.report.theme import PAGE, encoded_by, page_chart
 
@@ -61,6 +74,36 @@ def made_page(result: Made) -> str:
     """Return the figures of what is no release as HTML."""
     return fragment(
         [Section("result", "What was found", "", list(_figures({**result.figures, "written": None})))]
+    )
+
+
+def measured_page(table: Table, promise: Guarantee, judgment: Judgment) -> str:
+    """Return what a table shows of a guarantee, how exposed its people are, and what it reaches in every measure."""
+    from discreet.measure import risk
+
+    exposed, verdict = risk(table), judgment.verdict
+    tiles = [
+        ("Rows", f"{exposed.n_rows:,}", counted(exposed.n_classes, "class", "classes")),
+        ("Unique", percent(exposed.uniques_share), f"{counted(exposed.uniques, 'row')} alone in their class"),
+        ("Prosecutor", percent(exposed.prosecutor.highest), f"mean {percent(exposed.prosecutor.mean)}"),
+        ("Marketer", percent(exposed.marketer), "of the rows found again, on average"),
+    ]
+    reached = [
+        (measure.name, measure.column or "–", f"{measure.reach} {number(measure.worst)}")
+        for measure in judgment.measures
+        if measure.is_informative
+    ]
+    return fragment(
+        [
+            None if verdict is None else guarantee(promise, verdict),
+            Tiles(tiles),
+            Section(
+                "measures",
+                "What the table reaches",
+                "By every guarantee, with the parameters that it would just keep.",
+                [TableBlock(("Guarantee", "About", "Kept with"), reached, "Measures")],
+            ),
+        ]
     )
 
 

@@ -13,7 +13,6 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.core.errors import InputError
 from discreet.core.registry import METHODS
-from discreet.engines.folders import RECORD
 from discreet.report.page import script_json, trusted
 from discreet.studio import tasks
 from discreet.studio.app import MissingPageError, Visit, download, go, stored
@@ -44,6 +43,9 @@ async def _start(visit: Visit) -> Response:
     if what == "explore":
         title = "Ways to keep the guarantee"
         run = start_run(project.folder, title, what, document, path=path, shares=_SHARES, seconds=_SECONDS)
+    elif what == "judge":
+        title = f"Check of {project.name} as it is"
+        run = start_run(project.folder, title, what, document, path=path)
     elif what == "verb":
         run = start_run(
             project.folder, project.task.title, what, document, path=path, ending=project.task.ending
@@ -183,25 +185,37 @@ def _zipped(folder: Path, name: str) -> bytes:
 async def _next_month(visit: Visit) -> Response:
     """Protect new rows as a release of this project did."""
     project, run = _run(visit)
-    if run.state != "done" or not (run.out / RECORD).is_file():
-        raise MissingPageError
     name, path = await stored(visit)
+    return _with_release(project, run, f"The same for {name}", "apply", path)
+
+
+async def _attack(visit: Visit) -> Response:
+    """Attack a release with the original, which is uploaded where it is not the project's own data."""
+    project, run = _run(visit)
+    path = project.path if run.what == "release" else (await stored(visit))[1]
+    if path is None:
+        raise MissingPageError
+    return _with_release(project, run, f"Attacks: {run.title}", "attack", path)
+
+
+def _with_release(project: Project, run: Run, title: str, what: str, path: Path | str) -> Response:
+    """Start a run that takes a release and a file."""
+    if run.release is None:
+        raise MissingPageError
     document = {**run.document, "reading": project.reading}
-    applied = start_run(
-        project.folder, f"The same for {name}", "apply", document, path=str(path), release=str(run.out)
-    )
-    project.runs[applied.number] = applied
-    return go(f"/p/{project.number}/runs/{applied.number}")
+    began = start_run(project.folder, title, what, document, path=str(path), release=str(run.release))
+    project.runs[began.number] = began
+    return go(f"/p/{project.number}/runs/{began.number}")
 
 
 async def _check(visit: Visit) -> Response:
     """Judge the release once more, by a copy of its files alone, as whoever receives it would."""
     project, run = _run(visit)
-    if run.state != "done" or not (run.out / RECORD).is_file():
+    if run.release is None:
         raise MissingPageError
     copy = project.folder / f"{run.number}-received"
     shutil.rmtree(copy, ignore_errors=True)
-    await run_in_threadpool(shutil.copytree, run.out, copy)
+    await run_in_threadpool(shutil.copytree, run.release, copy)
     judged = start_run(project.folder, f"Check of {run.title}", "check", run.document, path=str(copy))
     project.runs[judged.number] = judged
     return go(f"/p/{project.number}/runs/{judged.number}")
@@ -214,6 +228,7 @@ ROUTES = (
     ("POST", "/p/{project}/runs/{run}/cancel", _cancel),
     ("POST", "/p/{project}/runs/{run}/use", _use),
     ("POST", "/p/{project}/runs/{run}/next", _next_month),
+    ("POST", "/p/{project}/runs/{run}/attack", _attack),
     ("POST", "/p/{project}/runs/{run}/check", _check),
     ("GET", "/p/{project}/runs/{run}/save/{name}", _file),
     ("GET", "/p/{project}/results", _results),
