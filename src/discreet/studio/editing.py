@@ -54,7 +54,10 @@ def entry_from_form(pairs: Pairs) -> dict[str, Any] | None:
         widths = [_width(text.strip()) for text in fields.get("intervals", "").split(",") if text.strip()]
         if not widths:
             raise HierarchyError("Write the widths of the intervals, such as 5, 10, 20, or month, year.")
-        return {"intervals": widths}
+        ends = {
+            name: _width(fields[name].strip()) for name in ("bottom", "top") if fields.get(name, "").strip()
+        }
+        return {"intervals": widths, **ends}
     if way == "mask":
         width = fields.get("width", "").strip()
         entry: dict[str, Any] = {"mask": "left" if fields.get("mask") == "left" else "right"}

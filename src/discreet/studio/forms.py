@@ -32,6 +32,7 @@ _HIGHEST = {"int": 50.0, "float": 10.0, "number": 10.0}
 """Where a slider ends, for parameters without an upper end."""
 _FIRST = {"k": 5, "l": 2, "t": 0.2, "alpha": 0.5, "c": 3, "beta": 1, "delta": 1, "p": 10, "m": 2}
 """What a required parameter begins with, by its published letter."""
+_FIRST_SHARES = {"p": 0.9, "t": 0.2, "alpha": 0.5, "beta": 1, "delta": 1, "l": 2, "c": 3}
 _NONE = re.compile(r"; None means [^.;]*|None means [^.;]*[.;] ?")
 _HELP = {"key": "Where the secret key is: env:NAME or file:PATH, never the key itself."}
 
@@ -127,7 +128,7 @@ def _field(name: str, parameter: Parameter, value: Any, columns: Sequence[str], 
         kind = "lines"
     default = "" if parameter.default in (None, "", ()) else str(parameter.default)
     if value is None and parameter.required:
-        value = _FIRST.get(parameter.name)
+        value = (_FIRST_SHARES if parameter.shape == "float" else _FIRST).get(parameter.name)
     if value is None and kind == "check":
         value = parameter.default
     return FormField(

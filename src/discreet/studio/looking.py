@@ -188,6 +188,9 @@ def histogram(path: str, reading: Reading, name: str) -> dict[str, Any]:
     if not len(values):
         return {"bars": [], "line": False, "n_values": 0}
     kind = values.type
+    is_date = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    if is_date:
+        values, kind = values.cast(pa.date32(), safe=False).cast(pa.int32()), pa.int32()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         line = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         low, high = float(line.min()), float(line.max())
@@ -198,8 +201,9 @@ def histogram(path: str, reading: Reading, name: str) -> dict[str, Any]:
         else:
             edges = np.linspace(low, high, _BARS + 1) if high > low else np.array([low, low + 1])
         heights, _ = np.histogram(line, bins=edges, weights=counts)
-        bars = [(f"{edge:,.6g}", int(height)) for edge, height in zip(edges, heights, strict=False)]
-        ends = {"low": float(edges[0]), "high": float(edges[-1])}
+        marks = [str(np.datetime64(int(edge), "D")) if is_date else f"{edge:,.6g}" for edge in edges]
+        bars = [(mark, int(height)) for mark, height in zip(marks, heights, strict=False)]
+        ends = {"low": float(edges[0]), "high": float(edges[-1]), "ends": (marks[0], marks[-1])}
         return {"bars": bars, "line": True, "n_values": len(values), **ends}
     order = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT]
     labels = texts(values).to_pylist()

@@ -192,17 +192,21 @@ def _text(figure: Any) -> str:
 
 def explored(exploration: Exploration) -> dict[str, Any]:
     """Return the choices of an exploration as plain data, numbered so that a page can name them."""
-    choices = [
-        {**choice.to_dict(), "share": part.max_suppressed}
-        for part in exploration.parts
-        for choice in part.choices
-    ]
+    choices: dict[str, dict[str, Any]] = {}
+    for part in exploration.parts:
+        for choice in part.choices:
+            plain = choice.to_dict()
+            if math.isfinite(choice.costs["loss"]):
+                # Another share of rows that may be left out often leads to the same.
+                key = str([plain[name] for name in ("method", "levels", "suppressed", "classes")])
+                choices.setdefault(key, {**plain, "share": part.max_suppressed})
     return {
         "n_rows": exploration.n_rows,
         "n_nodes": exploration.n_nodes,
         "heights": dict(exploration.heights),
         "whole": exploration.whole,
-        "choices": [choice for choice in choices if math.isfinite(choice["costs"]["loss"])],
+        "untried": list(exploration.untried),
+        "choices": sorted(choices.values(), key=lambda choice: choice["costs"]["loss"]),
     }
 
 

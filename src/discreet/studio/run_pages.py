@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _SHARES = (0.0, 0.02, 0.05)
-_SECONDS = 20.0
+_SECONDS = 30.0
 _REPORTS = {"report.html": "text/html", "release.json": "application/json"}
 
 

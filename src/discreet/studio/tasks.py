@@ -199,7 +199,12 @@ def groups_of_form(
 ) -> list[FormGroup]:
     """Return the fields of a job, group by group: sections, guarantees, method, or those of a verb."""
     if not task.makes_release:
-        return [group_of_spec(task.name, VERBS[task.name], document[task.name], columns, title=task.title)]
+        spec, without = VERBS[task.name], VERBS[task.name].load().output_keys
+        values = document[task.name]
+        slider = task.name == "distort"
+        return [
+            group_of_spec(task.name, spec, values, columns, title=task.title, without=without, slider=slider)
+        ]
     groups = [
         group_of_spec(spec.name, spec, document[spec.name], columns, title="What it is about")
         for spec in task.sections
@@ -226,7 +231,8 @@ def document_from_form(
 ) -> Document:
     """Return the document with what a form was filled in with."""
     if not task.makes_release:
-        return {**document, task.name: filled_in(task.name, VERBS[task.name], pairs, columns)}
+        spec, without = VERBS[task.name], VERBS[task.name].load().output_keys
+        return {**document, task.name: filled_in(task.name, spec, pairs, columns, without=without)}
     changed = dict(document)
     for spec in task.sections:
         changed[spec.name] = filled_in(spec.name, spec, pairs, columns)

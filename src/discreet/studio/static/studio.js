@@ -208,10 +208,16 @@
     for (const chart of document.querySelectorAll(".chart + script")) {
       const target = chart.previousElementSibling;
       if (target.childElementCount) continue;
-      window.vegaEmbed(target, JSON.parse(chart.textContent), options).catch(() => {
+      window.vegaEmbed(target, JSON.parse(chart.textContent), options).then(({ view }) => view.addEventListener("click", choose)).catch(() => {
         target.textContent = "This chart could not be drawn; the table below has its numbers.";
       });
     }
+  }
+
+  /* A point of the solutions goes to its row. */
+  function choose(event, point) {
+    const button = point && point.datum && document.getElementById(`choice-${point.datum.number}`);
+    if (button) { button.focus(); button.closest("tr").scrollIntoView({ block: "center" }); }
   }
 
   const night = window.matchMedia("(prefers-color-scheme: dark)");
