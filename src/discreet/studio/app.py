@@ -14,6 +14,7 @@ from discreet.core.errors import DiscreetError, InputError
 from discreet.engines.addresses import DATABASES
 from discreet.engines.formats import ALL, PACKED
 from discreet.studio import pages
+from discreet.studio.openapi import api_description
 from discreet.studio.projects import Project, Projects
 from discreet.studio.tasks import TASKS
 
@@ -132,10 +133,20 @@ def studio_application(projects: Projects, token: str) -> Starlette:
         status = getattr(error, "status_code", 404)
         return _failure(Visit(request, projects, token), status, "There is no such page.", {})
 
+    pages_of = [
+        entry for module in (home_pages, column_pages, job_pages, run_pages) for entry in module.ROUTES
+    ]
+
+    async def described(visit: Visit) -> Response:
+        """Describe the addresses of the studio for machines."""
+        from starlette.responses import JSONResponse
+
+        del visit
+        return JSONResponse(api_description([*pages_of, ("GET", "/openapi.json", described)]))
+
     routes = [
         Route(path, endpoint(handler), methods=[method])
-        for module in (home_pages, column_pages, job_pages, run_pages)
-        for method, path, handler in module.ROUTES
+        for method, path, handler in (*pages_of, ("GET", "/openapi.json", described))
     ]
     routes += [
         Route(f"/static/{name}", endpoint(_static(content, kind)), methods=["GET"])

@@ -99,7 +99,10 @@ async def _roles(visit: Visit) -> Response:
 async def _role(visit: Visit) -> Response:
     """Change the role of a column."""
     project, fields = visit.project, dict(await visit.form())
-    name, role = _column(project, fields.get("column", "")), Role(fields.get("role", ""))
+    name = _column(project, fields.get("column", ""))
+    role = next((role for role in Role if role.value == fields.get("role")), None)
+    if role is None:
+        raise InputError("Choose a role from the list.")
     document = project.document
     columns, entry = dict(document["columns"]), {"role": role.value}
     if role in (Role.QUASI, Role.SENSITIVE):

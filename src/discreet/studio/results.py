@@ -31,6 +31,7 @@ from discreet.report.theme import PAGE, encoded_by, page_chart
 
 PACKAGES = ("discreet.studio", "discreet.report")
 _MOST_ROWS = 100
+_UNSHOWN = ("written", "file", "out", "cautions")
 
 
 def summary(release: Release) -> dict[str, Any]:
@@ -72,8 +73,13 @@ def released_page(release: Release) -> str:
 
 def made_page(result: Made) -> str:
     """Return the figures of what is no release as HTML."""
+    shown = {name: figure for name, figure in result.figures.items() if name not in _UNSHOWN}
+    cautions = [caution["text"] for caution in result.figures.get("cautions", ())]
     return fragment(
-        [Section("result", "What was found", "", list(_figures({**result.figures, "written": None})))]
+        [
+            Section("cautions", "Before you hand it on", "", [Bullets(cautions)]) if cautions else None,
+            Section("result", "What was found", "", list(_figures(shown))),
+        ]
     )
 
 
