@@ -89,12 +89,18 @@ def preview(path: str, reading: Reading) -> dict[str, Any]:
             "type": facts.type,
             "missing": facts.n_missing,
             "distinct": facts.n_distinct,
-            "unique": table.source.singletons([facts.name]).n_singletons,
+            "unique": _unique(table, facts),
         }
         for facts in table.facts
     ]
     n_rows = table.facts[0].n_rows if table.facts else 0
     return {"n_rows": n_rows, "columns": columns, "first": rows}
+
+
+def _unique(table: _Open, facts: Facts) -> int:
+    """Return how many rows have a value of their own in a column; where every value is another, nothing is counted."""
+    is_key = facts.n_distinct == facts.n_rows and not facts.n_missing
+    return facts.n_rows if is_key else table.source.singletons([facts.name]).n_singletons
 
 
 @public
@@ -133,7 +139,9 @@ def proposals(path: str, reading: Reading, beside: str | None, named: bool) -> l
             "effective": proposal.effective,
             "block": proposal.block,
         }
-        for proposal in propose(table.relation, None if beside is None else Path(beside), named=named)
+        for proposal in propose(
+            table.relation, None if beside is None else Path(beside), named=named, counted=table.facts
+        )
     ]
 
 
