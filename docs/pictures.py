@@ -1,7 +1,8 @@
 """The pictures of README, the docs and the notebooks: ``python docs/pictures.py``, or with the names of some.
 
 Reports and the studio take Chromium, Chrome or Edge, and Pillow and Playwright, which come with the packages of ``make
-test``. Terminals and plots take no browser. ``notebooks`` runs those of ``examples/`` and writes their outputs and plots into them.
+test``. Terminals and plots take no browser. ``notebooks`` runs those of ``examples/`` and writes their outputs and
+plots into them.
 """
 
 from __future__ import annotations

@@ -20,18 +20,21 @@ from discreet.studio.serving import StudioServer
 
 SECRET = "SECRET-5512"
 EXAMPLES = 10
-_NAMES = (
-    "column role file table address delimiter encoding decimal thousands dates header way intervals bottom top mask "
-    "width icd codes scale item level group new action kind remove to position here choice what method guarantee0.k "
-    "guarantee1.l guarantee1.of method.weights:age method.strict"
-).split()
-_TEXTS = (
-    "0 1 3 99 -1 x quasi sensitive person rows intervals mask groups flat 5,10 month right left move add-level "
-    "remove-level undo redo look explore judge release t-closeness k-anonymity 5 1e999 nan utf-16 ; no postgresql://h/d"
-).split()
+_NAMES = """
+    column role file table address delimiter encoding decimal thousands dates header way intervals bottom top mask width
+    icd codes scale item level group new action kind remove to position here choice what method guarantee0.k
+    guarantee1.l guarantee1.of method.weights:age method.strict
+"""
+_TEXTS = """
+    0 1 3 99 -1 x quasi sensitive person rows intervals mask groups flat 5,10 month right left move add-level
+    remove-level undo redo look explore judge release t-closeness k-anonymity 5 1e999 nan utf-16 ; no postgresql://h/d
+"""
 _FIELD = {
     "type": "array",
-    "prefixItems": [{"enum": _NAMES}, {"anyOf": [{"enum": [*_TEXTS, SECRET]}, {"type": "string"}]}],
+    "prefixItems": [
+        {"enum": _NAMES.split()},
+        {"anyOf": [{"enum": [*_TEXTS.split(), SECRET]}, {"type": "string"}]},
+    ],
     "minItems": 2,
     "maxItems": 2,
 }
