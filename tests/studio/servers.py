@@ -32,7 +32,7 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-LONG = 240_000
+LONG = 90_000
 """Milliseconds until a page must have come: compiled code may be made anew, and the machine be busy."""
 
 

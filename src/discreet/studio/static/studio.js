@@ -40,7 +40,9 @@
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     if (number !== loading) return;
     const same = new URL(address, location.href).pathname === location.pathname;
-    const focused = document.activeElement && document.activeElement.id;
+    const active = document.activeElement, focused = active && active.id;
+    /* What is being typed, or slid to, while the page before it comes back is not lost. */
+    const typed = same && focused && active.matches("input:not([type=checkbox]), textarea") && active.value !== active.defaultValue ? active.value : null;
     const open = same ? [...document.querySelectorAll("details[open]")].map(path) : [];
     streams.forEach((stream) => stream.close());
     streams = [];
@@ -52,7 +54,10 @@
     for (const each of page.querySelectorAll("head script[src$='charts.js']")) await charts(each.getAttribute("src"));
     enliven();
     const next = same && focused && document.getElementById(focused);
-    if (next) next.focus({ preventScroll: true });
+    if (next) {
+      next.focus({ preventScroll: true });
+      if (typed !== null && next.value !== typed) { next.value = typed; next.dispatchEvent(new Event("input", { bubbles: true })); }
+    }
     else { window.scrollTo(0, 0); const title = main().querySelector("h1"); if (title) { title.tabIndex = -1; title.focus({ preventScroll: true }); } }
   }
   const path = (details) => [...document.querySelectorAll("details")].indexOf(details);
