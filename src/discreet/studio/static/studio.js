@@ -18,7 +18,7 @@
   }
 
   /* Every response to a change is JSON: where to go, or what went wrong. */
-  async function send(address, body, more = {}) {
+  async function send(address, body, more = {}, isStale = () => false) {
     alarm("");
     let answer;
     try {
@@ -28,17 +28,18 @@
       alarm("The studio does not answer. Is it still running in its terminal?");
       return false;
     }
-    if (answer.go) { await show(answer.go); return true; }
+    if (answer.go) { await show(answer.go, true, isStale); return true; }
     alarm(answer.error + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
     return false;
   }
 
   /* Show a page in place of this one; scroll, focus and open parts stay where it is the same page. */
-  async function show(address, push = true) {
+  async function show(address, push = true, isStale = () => false) {
     const number = ++loading;
+    if (isStale()) return;
     const response = await fetch(address, { headers: headers() });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (number !== loading) return;
+    if (number !== loading || isStale()) return;
     const same = new URL(address, location.href).pathname === location.pathname;
     const active = document.activeElement, focused = active && active.id;
     /* What is being typed, or slid to, while the page before it comes back is not lost. */
@@ -73,11 +74,17 @@
     const form = event.target;
     if (form.getAttribute("method") !== "post") return; // a field may be called like a property of the form
     event.preventDefault();
-    if (form.dataset.busy) return;
-    form.dataset.busy = "yes";
-    send(form.getAttribute("action"), pairs(form, event.submitter), { "Content-Type": "application/json" })
-      .finally(() => { delete form.dataset.busy; });
+    /* What is changed while a change is on its way is sent after it, and its page is not shown. */
+    if (form.dataset.busy) { if (form.dataset.auto !== undefined) form.dataset.again = "yes"; } else submit(form, event.submitter);
   });
+  async function submit(form, submitter) {
+    form.dataset.busy = "yes";
+    do {
+      delete form.dataset.again;
+      await send(form.getAttribute("action"), pairs(form, submitter), { "Content-Type": "application/json" }, () => form.dataset.again);
+    } while (form.dataset.again);
+    delete form.dataset.busy;
+  }
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
