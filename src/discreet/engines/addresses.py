@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from urllib.parse import parse_qsl, quote, unquote
 
 from discreet.core.errors import InputError
@@ -13,8 +13,6 @@ from discreet.core.errors import InputError
 SCHEMES = ("postgresql", "postgres")
 OBJECT_SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
 """Beginnings of the addresses of files in object stores: those that PyArrow reads without another package."""
-DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
-"""The endings of the files of databases."""
 _SECRETS = ("password", "sslpassword")
 _TIMEOUT = "10"
 
@@ -166,18 +164,3 @@ def address_of(path: object) -> Address | None:
             f"object stores with {', '.join(f'{name}://' for name in OBJECT_SCHEMES)}."
         )
     return Address(path)
-
-
-def database_file(path: str | os.PathLike[str]) -> tuple[Path, str | None] | None:
-    """Return the file of a database and the table that is named in it, if any; None for other files.
-
-    >>> database_file("clinic.db?table=ward.patients") == (Path("clinic.db"), "ward.patients")
-    True
-    >>> database_file("patients.csv") is None
-    True
-    """
-    text = os.fspath(path)
-    file, mark, table = text.partition("?table=")
-    if mark and not Path(text).exists():
-        return Path(file), unquote(table)
-    return (Path(text), None) if Path(text).suffix.lower() in DATABASES else None

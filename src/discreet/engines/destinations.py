@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.core.errors import OutputError, ParameterError
-from discreet.engines.addresses import DATABASES, ObjectAddress, address_of, database_file
+from discreet.engines.addresses import ObjectAddress, address_of
 from discreet.engines.atomic import scratch_folder, write_failure
 from discreet.engines.formats import WRITTEN, format_of
-from discreet.engines.inputs import STANDARD
+from discreet.engines.inputs import DATABASES, STANDARD, database_file
 from discreet.engines.writing import write_frame
 
 _DUCKDB = (".duckdb", ".ddb")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +14,6 @@ import pyarrow.compute as pc
 from discreet.core.adapters import KIND_OF, load
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
-from discreet.core.baskets.names import spelling
 from discreet.core.boundary import public
 from discreet.core.figures import Caution
 from discreet.core.release import Release
@@ -24,6 +24,26 @@ from discreet.core.tables.publication import formula_cells
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 _MOST_VALUES = 100_000
 """A column of more different texts is no list of categories, and is not looked through."""
+_IGNORED = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | set(
+    map(chr, range(0xFE00, 0xFE10))
+)
+"""Characters that are not shown although they are neither format nor control characters."""
+
+
+def spelling(name: str) -> str:
+    r"""Return what is left of a name without case, blanks, forms of letters and invisible characters.
+
+    >>> {spelling(name) for name in ("HIV", "hiv ", "H\u200bIV", "\uff28\uff29\uff36")}
+    {'hiv'}
+    """
+    if not (name.isascii() and name.isprintable()):
+        name = unicodedata.normalize("NFKC", "".join(filter(_is_visible, name)))
+        name = unicodedata.normalize("NFKC", name.casefold())
+    return "".join(name.casefold().split())
+
+
+def _is_visible(char: str) -> bool:
+    return char.isspace() or not (char in _IGNORED or unicodedata.category(char) in ("Cc", "Cf"))
 
 
 def twins_of_sensitive(data: GroupedBaskets) -> Iterator[Caution]:

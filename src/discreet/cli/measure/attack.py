@@ -21,7 +21,6 @@ Examples:
 @command(
     short_help="Attack a release as regulators name it: single out, link, infer.",
     epilog=_EPILOG,
-    essentials=("--original", "--control", "--population", "--attacks", "--seed"),
 )
 @click.argument("release", type=options.DATA)
 @click.option(

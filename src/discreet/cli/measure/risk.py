@@ -36,7 +36,7 @@ Examples:
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--rest", "--roles", "--population", "--population-size", "--threshold", "--external",
-        "--special", "--sets", "--weight", "--known", "--value",
+        "--special", "--sets", "--weight", "--known",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)

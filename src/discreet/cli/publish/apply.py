@@ -59,13 +59,11 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     """
     from discreet.cli._output import print_outcome
     from discreet.cli._progress import beside_rows, dry_run, stages
-    from discreet.engines.folders import RECORD
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.kinds.hierarchies import key_from
     from discreet.kinds.tables import require_predictable
     from discreet.publish.recipes.recipe import Recipe
 
-    recipe = recipe / RECORD if recipe.is_dir() else recipe
     refuse_target(out, data, overwrite=values["overwrite"])
     recipe_ = Recipe.read(recipe, private=values["private"])
     if values["joined_unknown"] and values["released"] is None:

@@ -37,10 +37,10 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
     """
     from discreet.cli._progress import stages
     from discreet.core.errors import InputError, OutputError
-    from discreet.engines.addresses import database_file
     from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read
     from discreet.engines.formats import format_of
+    from discreet.engines.inputs import database_file
     from discreet.job.decisions import basket_command, basket_form
     from discreet.job.hierarchy_files import with_files
     from discreet.job.proposals import propose

@@ -13,7 +13,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.hierarchy.specs import flat
-from discreet.core.params import POSITIVE, IntIn, require
+from discreet.core.params import IntIn
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.table import Table
@@ -124,7 +124,7 @@ class Lattice:
 
     def weights(self, factors: Mapping[str, float] | None = None, *, owner: object = None) -> FloatArray:
         """Return the weight of each column in a measure, the largest as 1."""
-        weights = column_weights(self.table, factors, owner=owner or self)
+        weights = np.array(self.table.schema.quasi_weights(factors, owner=owner or self), np.float64)
         return np.asarray(weights / weights.max(), np.float64)
 
     def _limits(self, which: str, limits: Mapping[str, int] | None, default: list[int]) -> Node:
@@ -157,17 +157,6 @@ class NodeCover:
             (name, pa.array(tree.labels[level], pa.string()), self.codes(column))
             for column, (name, tree, level) in columns
         ).matches(population)
-
-
-def column_weights(table: Table, factors: Mapping[str, float] | None, *, owner: object) -> FloatArray:
-    """Return the weight of each quasi-identifier: the schema's, times the owner's parameter ``weights``."""
-    factors = factors or {}
-    for name, weight in factors.items():
-        if name not in table.schema.quasi:
-            raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
-        require(owner, "weights", weight, POSITIVE)
-    weights = [table.schema[name].weight * factors.get(name, 1.0) for name in table.schema.quasi]
-    return np.array(weights, np.float64)
 
 
 def column_tree(table: Table, name: str) -> Hierarchy:

@@ -30,7 +30,8 @@ class EarlierRows:
 
     Examples
     --------
-    >>> from discreet import identifier, quasi
+    >>> import pyarrow as pa
+    >>> from discreet import quasi
     >>> def table(*ages): return Table(pa.table({"age": list(ages)}), {"age": quasi()})
     >>> earlier = EarlierRows.of(table(30, 41, 52, 52))
     >>> earlier.overlap(table(41, 60, 52, 30))
