@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.trees import Rows
 from discreet.studio import editing
-from discreet.studio.looking import arx_text
+from discreet.studio.processes.looking import arx_text
 
 VALUES = ["a", "b", "c", "d", "e"]
 moves = st.lists(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from discreet.core.errors import DiscreetError, InputError
-from discreet.engines.addresses import DATABASES
 from discreet.engines.formats import ALL, PACKED
+from discreet.engines.inputs import DATABASES
 from discreet.studio import pages
-from discreet.studio.openapi import api_description
+from discreet.studio.openapi import described_routes
 from discreet.studio.projects import Project, Projects
 from discreet.studio.tasks import TASKS
 
@@ -142,7 +142,7 @@ def studio_application(projects: Projects, token: str) -> Starlette:
         from starlette.responses import JSONResponse
 
         del visit
-        return JSONResponse(api_description([*pages_of, ("GET", "/openapi.json", described)]))
+        return JSONResponse(described_routes([*pages_of, ("GET", "/openapi.json", described)]))
 
     routes = [
         Route(path, endpoint(handler), methods=[method])

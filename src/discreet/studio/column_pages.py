@@ -9,10 +9,11 @@ from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.code_systems import system_names
 from discreet.core.hierarchy.scales import scale_names
 from discreet.core.schema import Role
-from discreet.studio import editing, looking
+from discreet.studio import editing
 from discreet.studio.app import MissingPageError, Visit, download, go
 from discreet.studio.home_pages import first_look
 from discreet.studio.pages import template
+from discreet.studio.processes import looking
 from discreet.studio.projects import Project
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ from starlette.concurrency import run_in_threadpool
 from discreet.core.errors import DiscreetError, InputError
 from discreet.engines.addresses import SCHEMES, address_of
 from discreet.engines.formats import format_of
-from discreet.studio import documents, looking
+from discreet.studio import documents
 from discreet.studio.app import LARGEST_UPLOAD, MissingPageError, Visit, go, stored, task_of
 from discreet.studio.earlier import kind_of_path, unpacked
+from discreet.studio.processes import looking
+from discreet.studio.processes.running import start_run
 from discreet.studio.projects import Project
-from discreet.studio.running import start_run
 from discreet.studio.tasks import TASKS, Task, first_document
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from discreet.core.errors import DiscreetError, InputError
 from discreet.engines.folders import RECORD
 from discreet.job.parse import guarantee_from
 from discreet.job.verbs import verb_job
-from discreet.studio import documents, looking, tasks
+from discreet.studio import documents, tasks
 from discreet.studio.app import Visit, download, go
 from discreet.studio.column_pages import data_path
 from discreet.studio.forms import Pairs, sentence
 from discreet.studio.pages import template
+from discreet.studio.processes import looking
 from discreet.studio.projects import Project
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ async def _count(visit: Visit) -> Response:
 
 async def _curves(project: Project, document: documents.Document) -> dict[str, Any] | None:
     """Return the curves of the noise, or of p and q; None where the settings do not say enough yet."""
-    from discreet.studio import curves
+    from discreet.studio.processes import curves
 
     settings, path = document[project.task.name], data_path(project)
     if project.task.name == "distort":

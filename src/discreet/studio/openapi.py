@@ -26,7 +26,7 @@ _STATUSES = {
 }
 
 
-def api_description(routes: Iterable[tuple[str, str, Handler]]) -> dict[str, Any]:
+def described_routes(routes: Iterable[tuple[str, str, Handler]]) -> dict[str, Any]:
     """Return the studio's interface as OpenAPI."""
     paths: dict[str, dict[str, Any]] = {}
     for method, path, handler in routes:

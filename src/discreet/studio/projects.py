@@ -15,8 +15,8 @@ from discreet.core.boundary import reads
 from discreet.core.errors import InputError
 from discreet.studio.documents import Document, job_text_of
 from discreet.studio.earlier import offered_earlier
-from discreet.studio.looker import Looker
-from discreet.studio.running import Run
+from discreet.studio.processes.looker import Looker
+from discreet.studio.processes.running import Run
 from discreet.studio.tasks import TASKS, Task
 
 RECORD = "project.json"

@@ -19,9 +19,9 @@ from discreet.studio.app import MissingPageError, Visit, download, go, stored
 from discreet.studio.checklist import checklist
 from discreet.studio.column_pages import data_path
 from discreet.studio.job_pages import filled, plain_document, scripts
+from discreet.studio.processes.running import Run, start_run
 from discreet.studio.projects import Project
 from discreet.studio.results import choices_chart
-from discreet.studio.running import Run, start_run
 
 if TYPE_CHECKING:
     from starlette.responses import Response

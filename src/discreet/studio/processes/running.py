@@ -135,7 +135,7 @@ def start_run(folder: Path, title: str, what: str, document: dict[str, Any], **d
     job: Mapping[str, Any] = {"what": what, "document": document, **details}
     (run_folder / JOB).write_text(json.dumps(job), encoding="utf-8")
     run.process = subprocess.Popen(
-        [sys.executable, "-m", "discreet.studio.worker", str(run_folder)],
+        [sys.executable, "-m", "discreet.studio.processes.worker", str(run_folder)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -19,6 +19,7 @@ from discreet.job.running import STAGES, finish
 from discreet.job.verbs import Progress, verb_job
 from discreet.kinds.blocks import Section
 from discreet.studio.documents import job_of
+from discreet.studio.processes.running import JOB, OUT, PAGE, RESULT
 from discreet.studio.results import (
     explored,
     fragment,
@@ -28,7 +29,6 @@ from discreet.studio.results import (
     released_page,
     summary,
 )
-from discreet.studio.running import JOB, OUT, PAGE, RESULT
 
 _UNKNOWN = "The run ended by an error of ours ({}). Nothing was written."
 
