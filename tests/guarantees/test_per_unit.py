@@ -409,3 +409,14 @@ def test_exploring_counts_people() -> None:
     release = Generalization(KAnonymity(6), levels=choice.levels, max_suppressed=0.1).release(table)
     assert release.evidence.suppressed == choice.suppressed
     assert risk(release).prosecutor.highest == pytest.approx(choice.highest_risk)
+
+
+def test_a_release_with_pseudonyms_of_people_is_not_wrong_about_its_risk(tmp_path: Path) -> None:
+    from discreet.job.release_checking import judge_release
+
+    frame = pa.table({"who": [1, 2, 3, 4, 4], "age": [20, 20, 30, 30, 30]})
+    table = Table(frame, {"who": person(pseudonym="a key of sixteen bytes"), "age": quasi()})
+    Mondrian(KAnonymity(2)).release(table).write(tmp_path / "out", report=False)
+    judgment = judge_release(tmp_path / "out")
+    assert judgment.word == "verified"
+    assert "risk" in judgment.record.verified

@@ -351,6 +351,16 @@ class TableKind(Kind):
             *last,
         ]
 
+    def identifiability(self, release: Release) -> Sequence[Block]:
+        """Return the risk that is left; where people were counted, rows do not show it, and nothing is said."""
+        from discreet.kinds.sections.risk import released_risk
+
+        guarantee = release.guarantee
+        parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+        if any(isinstance(part, PerUnit) for part in parts):
+            return ()
+        return released_risk(release, release.figures.public.risk)
+
     def usefulness(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections on what can be done with the release."""
         from discreet.kinds.sections import usefulness

@@ -145,10 +145,12 @@ def plain_json(value: Any) -> Any:
 
 
 _NOT_TO_EVERYBODY = (
-    "Not to everybody: columns that are published exactly single people out. Hand it on only to those who cannot know "
-    "these columns of anyone, or are bound not to look; or change their roles."
+    "Not to everybody: columns that are published exactly single people out, or name them. Hand it on only to those "
+    "who cannot know these columns of anyone, or are bound not to look; or change their roles."
 )
-SINGLING_OUT = ("unique-exact", "unique-sensitive", "unique-column", "unique-combination")
+SINGLING_OUT = (
+    "unique-exact", "unique-sensitive", "unique-column", "unique-combination", "direct-identifier", "free-text",
+)  # fmt: skip
 """The cautions that speak against handing a release to everybody."""
 
 

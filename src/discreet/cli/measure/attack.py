@@ -60,7 +60,7 @@ def attack(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Try singling out, linkability and inference on RELEASE, and membership inference on pseudo-data."""
+    """Try singling out, linkability and inference on RELEASE, and membership inference on drawn rows."""
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.job.descriptions import is_release, release_folder

@@ -111,6 +111,7 @@ def _refuse_drawn(data: Path) -> None:
 
     if is_release(data) and (kind := read_record(release_folder(data))["kind"]) in (
         "pseudo-data",
+        "synthetic-data",
         "uncertain-records",
         "sketches",
     ):

@@ -98,11 +98,13 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
         writing |= {name: values[name] for name in ("strict", "name", "pdf", "sign", "to")} | {
             "source": data.name
         }
-        writing["include"] = parse.names_in([values["include"]] if values["include"] else [])
+        writing |= {
+            name: parse.names_in([values[name]] if values[name] else []) for name in ("include", "allow")
+        }
         finish(release, progress, None if dry_run() else out, **writing)
     rehearsed = {"dry_run": True} if dry_run() else None
     if rehearsed:
-        release.refuse_unless_published(strict=values["strict"])
+        release.refuse_unless_published(strict=values["strict"], allow=writing["allow"])
     with beside_rows(values["to"]):
         print_outcome("apply", release, out, as_json=as_json, quiet=quiet, plain=rehearsed)
 

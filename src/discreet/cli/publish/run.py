@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli._command import command
-from discreet.cli._parse_options import mistake
+from discreet.cli._parse_options import mistake, names_in
 from discreet.cli._progress import dry_run, perform
 from discreet.cli._runs import perform_verb
 from discreet.cli._spec_options import are_named
@@ -37,6 +37,7 @@ def run(
     out: Path | None,
     overwrite: bool,
     strict: bool,
+    allow: str | None,
     pdf: bool,
     sign: Path | None,
     to: str | None,
@@ -57,7 +58,7 @@ def run(
 
     read = open_job(job)
     if isinstance(read, VerbJob):
-        if strict or pdf or sign or to or k is not None or are_named(values) or dry_run():
+        if strict or allow or pdf or sign or to or k is not None or are_named(values) or dry_run():
             raise mistake("A job that makes no release takes --out and --overwrite alone.")
         chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
         for target in chosen_verb.targets():
@@ -69,6 +70,7 @@ def run(
         out=out or read.out,
         overwrite=overwrite or read.overwrite,
         strict=strict or read.strict,
+        allow=names_in([allow]) if allow else read.allow,
         pdf=pdf or read.pdf,
         sign=sign or read.sign,
         to=to or read.to,

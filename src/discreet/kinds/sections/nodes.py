@@ -15,7 +15,8 @@ from discreet.kernels.tables.grouping import distinct, pack
 from discreet.kinds.blocks import Figure, LatticeNodes, Section, TableBlock
 from discreet.kinds.wording import counted, number, percent
 from discreet.publish.lattice.lattice import Lattice
-from discreet.publish.lattice.measures import MEASURES, Dropped, NodeMeasure
+from discreet.publish.lattice.measures import Dropped, NodeMeasure
+from discreet.publish.lattice.objectives import node_measure
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import score_all
 from discreet.publish.tables.publisher import allowed_rows
@@ -120,7 +121,9 @@ def _measure(options: Mapping[str, Any], lattice: Lattice, name: str) -> NodeMea
     factors = options.get("weights") or {}
     schema = lattice.table.schema
     weights = np.array([schema[column].weight * factors.get(column, 1.0) for column in lattice.names])
-    return MEASURES[name](lattice, weights / weights.max(), options.get("aggregate", "mean"))
+    how, factor = options.get("aggregate", "mean"), options.get("suppression_factor", 0.5)
+    target = options.get("target")
+    return node_measure(name, lattice, weights / weights.max(), how, factor=factor, target=target)
 
 
 def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, visited: Visited) -> Visited:
@@ -131,7 +134,8 @@ def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, visited
         return visited
     share = release.recipe.get("parameters", {}).get("max_suppressed", 0.0)
     scorer = Scorer(lattice, guarantee, measure, allowed_rows(share, lattice.table.n_rows))
-    if not (guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
+    by_size = guarantee.by_size and "starred" not in release.evidence.details
+    if not (by_size and scorer.is_packed and measure.relaxed_is_exact):
         return visited
     return score_all(scorer)
 
