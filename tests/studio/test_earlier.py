@@ -212,6 +212,13 @@ def test_the_sql_of_a_run_makes_the_released_rows(client: httpx.Client, tmp_path
         (tmp_path / "data.csv").write_bytes(archive.read("release/data.csv"))
         assert {"release/codebook.csv", "release/report.html"} <= set(names)
         assert json.loads(archive.read("release/release.json"))["kind"] == "table"
+    context = [["recipient", "a hospital"], ["environment", "controlled"]]
+    assert client.post(f"{run}/evidence", json=context[:1]).status_code == 400
+    paper = client.post(f"{run}/evidence", json=context)
+    assert "evidence-zip" in _ended(client, paper)
+    saved = client.get(f"{paper.json()['go']}/save/evidence.zip").content
+    with zipfile.ZipFile(io.BytesIO(saved)) as archive:
+        assert any(name.endswith(".html") for name in archive.namelist())
     session = duckdb.connect()
     session.execute(
         f"CREATE TABLE p AS SELECT * FROM read_csv('{written(tmp_path)}', types={{'zip': 'VARCHAR'}})"

@@ -160,7 +160,9 @@ async def _file(visit: Visit) -> Response:
     name = visit.request.path_params["name"]
     if run.state != "done":
         raise MissingPageError
-    if name == "release.zip":
+    if name == "evidence.zip" and run.what == "evidence":
+        return download(await run_in_threadpool(_zipped, run.out, "evidence"), name, "application/zip")
+    if name == "release.zip" and run.release is not None:
         return download(await run_in_threadpool(_zipped, run.out, "release"), name, "application/zip")
     if name == "private.zip":
         folder = run.out.with_name(f"{run.out.name}.private")
@@ -198,12 +200,26 @@ async def _attack(visit: Visit) -> Response:
     return _with_release(project, run, f"Attacks: {run.title}", "attack", path)
 
 
-def _with_release(project: Project, run: Run, title: str, what: str, path: Path | str) -> Response:
+async def _evidence(visit: Visit) -> Response:
+    """Write the identifiability statement of a release, for the recipient that the form names."""
+    project, run = _run(visit)
+    fields = dict(await visit.form())
+    context = {name: fields.get(name, "").strip() for name in ("recipient", "environment")}
+    if not context["recipient"] or context["environment"] not in ("public", "controlled"):
+        raise InputError("Write down who receives the release, and whether it is public.")
+    return _with_release(project, run, f"Evidence: {run.title}", "evidence", "", **context)
+
+
+def _with_release(
+    project: Project, run: Run, title: str, what: str, path: Path | str, **details: str
+) -> Response:
     """Start a run that takes a release and a file."""
     if run.release is None:
         raise MissingPageError
     document = {**run.document, "reading": project.reading}
-    began = start_run(project.folder, title, what, document, path=str(path), release=str(run.release))
+    began = start_run(
+        project.folder, title, what, document, path=str(path), release=str(run.release), **details
+    )
     project.runs[began.number] = began
     return go(f"/p/{project.number}/runs/{began.number}")
 
@@ -229,6 +245,7 @@ ROUTES = (
     ("POST", "/p/{project}/runs/{run}/use", _use),
     ("POST", "/p/{project}/runs/{run}/next", _next_month),
     ("POST", "/p/{project}/runs/{run}/attack", _attack),
+    ("POST", "/p/{project}/runs/{run}/evidence", _evidence),
     ("POST", "/p/{project}/runs/{run}/check", _check),
     ("GET", "/p/{project}/runs/{run}/save/{name}", _file),
     ("GET", "/p/{project}/results", _results),

@@ -153,6 +153,18 @@ def _attack(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outc
     return dict, lambda: fragment([Section("attacks", "What attacks achieve", text, [lines])])
 
 
+def _evidence(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Write the identifiability statement of a release."""
+    from discreet.job.evidence.statement import evidence_statement
+
+    progress("Judging")
+    context = {name: record[name] for name in ("recipient", "environment")}
+    statement = evidence_statement(Path(record["release"]), **context)
+    progress("Writing")
+    statement.write(folder / OUT)
+    return lambda: {"word": statement.judgment.word}, lambda: judged(statement.judgment)
+
+
 def _earlier(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
     """Show a vault, a session or an experiment."""
     from discreet.studio.earlier import earlier_blocks
@@ -170,6 +182,7 @@ _TASKS: Mapping[str, Callable[[Mapping[str, Any], Path, Progress], Outcome]] = {
     "check": _check,
     "judge": _judge,
     "attack": _attack,
+    "evidence": _evidence,
     "earlier": _earlier,
 }
 
