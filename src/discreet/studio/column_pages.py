@@ -239,7 +239,7 @@ async def _load(visit: Visit) -> Response:
 
 async def _save(visit: Visit) -> Response:
     project, name, _ = _here(visit)
-    text = looking.arx_text(await _lines(project, name))
+    text = editing.arx_text(await _lines(project, name))
     return download(text.encode("utf-8"), f"{_UNSAFE.sub('_', name)[:60]}.csv", "text/csv")
 
 

@@ -157,3 +157,14 @@ def with_level(lines: Lines) -> Lines:
 def without_level(lines: Lines, level: int) -> Lines:
     """Take a level out, if another is left between the values and the top."""
     return lines if len(lines[0]) <= 3 else [[*line[:level], *line[level + 1 :]] for line in lines]
+
+
+def arx_text(lines: Sequence[Sequence[str]]) -> str:
+    r"""Write a hierarchy as ARX does: a line for each value, with its label on every level.
+
+    >>> arx_text([["24", "20-29", "*"]])
+    '24;20-29;*\n'
+    """
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=";", lineterminator="\n").writerows(lines)
+    return stream.getvalue()

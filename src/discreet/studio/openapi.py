@@ -49,7 +49,7 @@ def _operation(method: str, path: str, handler: Handler) -> dict[str, Any]:
     changes = method == "POST"
     makes_page = path.endswith(("/count", "/try"))
     kind = "application/json" if changes and not makes_page else "text/html"
-    answered = {"description": "The page, the file, or where to go next."}
+    answered: dict[str, Any] = {"description": "The page, the file, or where to go next."}
     if changes and not makes_page:
         answered |= {"content": {kind: {"schema": _CHANGED}}}
     operation: dict[str, Any] = {

@@ -5,8 +5,6 @@ Every function takes the path of the file and how it is read, and keeps the last
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,18 +87,15 @@ def preview(path: str, reading: Reading) -> dict[str, Any]:
             "type": facts.type,
             "missing": facts.n_missing,
             "distinct": facts.n_distinct,
-            "unique": _unique(table, facts),
+            # Where every value is another, nothing is counted.
+            "unique": facts.n_rows
+            if facts.n_distinct == facts.n_rows
+            else table.source.singletons([facts.name]).n_singletons,
         }
         for facts in table.facts
     ]
     n_rows = table.facts[0].n_rows if table.facts else 0
     return {"n_rows": n_rows, "columns": columns, "first": rows}
-
-
-def _unique(table: _Open, facts: Facts) -> int:
-    """Return how many rows have a value of their own in a column; where every value is another, nothing is counted."""
-    is_key = facts.n_distinct == facts.n_rows and not facts.n_missing
-    return facts.n_rows if is_key else table.source.singletons([facts.name]).n_singletons
 
 
 @public
@@ -268,17 +263,6 @@ def _lines(tree: Hierarchy) -> list[list[str]]:
         [str(labels[int(level[code])]) for level, labels in zip(tree.levels, tree.labels, strict=True)]
         for code in range(1, tree.n_leaves + 1)
     ]
-
-
-def arx_text(lines: Sequence[Sequence[str]]) -> str:
-    r"""Write a hierarchy as ARX does: a line for each value, with its label on every level.
-
-    >>> arx_text([["24", "20-29", "*"]])
-    '24;20-29;*\n'
-    """
-    stream = io.StringIO()
-    csv.writer(stream, delimiter=";", lineterminator="\n").writerows(lines)
-    return stream.getvalue()
 
 
 @public
