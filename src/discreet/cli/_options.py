@@ -112,7 +112,7 @@ _HIERARCHY = click.option(
     "hierarchies",
     multiple=True,
     metavar="COLUMN=HOW",
-    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, zip=mask:5, sex=flat, "
+    help="How values become coarser: age=intervals:5,10:top=90, zip=mask, zip=mask:left, zip=mask:5, sex=flat, "
     "education=tree.csv, education=scale:education, diagnosis=icd10, state=codes:us-states, address=ip.",
 )
 _ALLOW_UNIQUE = click.option(
