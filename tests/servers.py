@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: started once, on a loopback port, and gone with its folder at the end."""
+"""Servers of the tests' own: started once, on a loopback port, and gone with their folders at the end."""
 
 from __future__ import annotations
 
@@ -135,3 +135,28 @@ def stored_objects(bucket: str) -> dict[str, bytes]:
     infos = store.get_file_info(fs.FileSelector(path, recursive=True))
     names = [info.path for info in infos if info.type is fs.FileType.File]
     return {name: store.open_input_stream(name).read() for name in names}
+
+
+@cache
+def spark() -> Any:
+    """Start Sail, which speaks the protocol of Spark without Java, and return a session of Spark Connect with it."""
+    missing = [name for name in ("pysail", "pyspark", "grpc") if importlib.util.find_spec(name) is None]
+    if missing:
+        (pytest.fail if "CI" in os.environ else pytest.skip)(f"{missing[0]} is not installed")
+    os.environ.setdefault("RUST_LOG", "off")
+    from pysail.spark import SparkConnectServer
+
+    from discreet.engines.spark.session import open_session
+
+    server = SparkConnectServer(ip="127.0.0.1", port=0)
+    server.start()
+    host, port = server.listening_address
+    session = open_session(remote=f"sc://{host}:{port}")
+
+    def stop() -> None:
+        # A session tries for minutes to end itself at a server that is gone.
+        session.stop()
+        server.stop()
+
+    atexit.register(stop)
+    return session

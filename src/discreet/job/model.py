@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.core.boundary import public
+from discreet.core.boundary import public, takes_clusters
 from discreet.core.errors import ParameterError
 from discreet.core.params import BOOL, NONE, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import METHODS, RELEASING, Method, methods
@@ -24,6 +24,7 @@ from discreet.kinds.wording import nearest_name, quoted_list
 
 
 @public
+@takes_clusters
 @dataclass(frozen=True)
 class Job:
     """Everything a run needs; `run` does it.

@@ -189,8 +189,11 @@ def _write_metadata(
         layout.delimiter,
         layout.decimal if format == "csv" else ".",
     )
+    codebook = write_text(folder / CODEBOOK, codebook_csv(described.columns))
+    if any(path.is_dir() for path in data):
+        return [codebook]  # catalogues describe single files
     written = [
-        write_text(folder / CODEBOOK, codebook_csv(described.columns)),
+        codebook,
         write_text(folder / "datapackage.json", json_text(data_package(described, "bounds" in include))),
         write_text(folder / "croissant.json", json_text(croissant(described))),
     ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.core.adapters import PICTURE, load
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
-from discreet.core.boundary import public
+from discreet.core.boundary import public, takes_clusters
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import safely_cast
 from discreet.core.schema import DROPPED, Column, Role, Schema
@@ -68,6 +68,7 @@ class Table:
     Groups(2 groups, 3 rows, smallest 1)
     """
 
+    @takes_clusters
     def __init__(
         self,
         frame: Any,

@@ -53,6 +53,10 @@ class SqlEngine(Engine):
         """Return the first rows."""
         return self._fetched(self.query(frame, f"SELECT * FROM source LIMIT {int(n)}"))
 
+    def _counted(self, frame: Any, sql: str) -> pa.Table:
+        """Fetch the few rows of a query that counts."""
+        return self._fetched(self.query(frame, sql))
+
     def _fetched(self, counted: Any) -> pa.Table:
         """Fetch the few rows of a query that counts, or of the first rows."""
         return pa.Table.from_batches(self.batches(counted), self.schema(counted))
@@ -77,7 +81,7 @@ class SqlEngine(Engine):
         sql = (
             f"SELECT {', '.join(f'{question} AS a{at}' for at, question in enumerate(questions))} FROM source"
         )
-        n_rows, *answers = (column[0].as_py() for column in self._fetched(self.query(frame, sql)).columns)
+        n_rows, *answers = (column[0].as_py() for column in self._counted(frame, sql).columns)
         rest = iter(answers)
         counted = []
         for name, type_ in types.items():
@@ -92,12 +96,10 @@ class SqlEngine(Engine):
     def value_counts(self, frame: Any, name: str) -> tuple[pa.Array, IntArray]:
         """Return the different values of a column in order, null left out, and how often each occurs."""
         column = quoted_name(name)
-        counted = self._fetched(
-            self.query(
-                frame,
-                f"SELECT {column} AS value, CAST(count(*) AS BIGINT) AS n FROM source "
-                f"WHERE {column} IS NOT NULL GROUP BY {column}",
-            )
+        counted = self._counted(
+            frame,
+            f"SELECT {column} AS value, CAST(count(*) AS BIGINT) AS n FROM source "
+            f"WHERE {column} IS NOT NULL GROUP BY {column}",
         )
         values = combined(counted["value"])
         order = pc.array_sort_indices(values)
@@ -119,7 +121,7 @@ class SqlEngine(Engine):
                 for condition in (f"{cell} IS NULL OR NOT {finite}", f"{finite} AND {outside}")
             ]
         sql = f"SELECT {', '.join(f'{count} AS a{at}' for at, count in enumerate(aggregates))} FROM source"
-        n_rows, *counts = (int(column[0].as_py()) for column in self._fetched(self.query(frame, sql)).columns)
+        n_rows, *counts = (int(column[0].as_py()) for column in self._counted(frame, sql).columns)
         return n_rows, dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
 
     def formula_cells(self, frame: Any) -> int:
@@ -133,8 +135,8 @@ class SqlEngine(Engine):
         names = formula_names(pa.array(list(types), pa.string()))
         if not counts:
             return names
-        counted = self.query(frame, f"SELECT CAST({' + '.join(counts)} AS BIGINT) AS n FROM source")
-        return names + int(self._fetched(counted)["n"][0].as_py())
+        counted = self._counted(frame, f"SELECT CAST({' + '.join(counts)} AS BIGINT) AS n FROM source")
+        return names + int(counted["n"][0].as_py())
 
     def defused(self, frame: Any) -> Any:
         """Return the frame with an apostrophe before every text that a spreadsheet would run."""
