@@ -167,6 +167,12 @@ class Job:
                     f"The method {method.name} has no option '{name}'{nearest_name(name, known_options)}"
                 )
         self.kind.check(self.input, method)
+        if self.kind.stays_on_cluster(self.input):
+            require(self, "format", self.format, OneOf((None, "parquet")))
+            if self.to is not None or self.include:
+                raise ParameterError(
+                    "Rows on a cluster are written into the folder alone, and nothing is added to them."
+                )
 
     @classmethod
     def read(cls, path: str | Path) -> Job:

@@ -92,7 +92,7 @@ def write_release(
         atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners),
     ):
         _write_private(release, owners, about, report=report)
-        chosen = format or kind.formats[0]
+        chosen = format or kind.usual_format(release)
         _write_public(release, kind, public, chosen, about, report=report, pdf=pdf, include=include)
         if key is not None:
             write_signature(public / RECORD, key)

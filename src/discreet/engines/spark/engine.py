@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
 from discreet.core.tables.publication import publishable
-from discreet.engines.spark import session, writing
+from discreet.engines.spark import parquet, session
 from discreet.engines.spark.admission import frame_columns
 from discreet.engines.sql.engine import SqlEngine
 from discreet.engines.sql.source import SqlSource, row_text
@@ -118,11 +118,11 @@ class Spark(SqlEngine):
     def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Write the rows into a folder of Parquet files, from where they are."""
         del packing, layout
-        writing.write(frame, path, format_)
+        parquet.write(frame, path, format_)
 
     def written(self, path: Path, frame: Any) -> Any:
         """Return what was written into a folder, as the session of a frame reads it."""
-        return writing.written(path, frame)
+        return parquet.written(path, frame)
 
 
 ENGINE = Spark()

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import secrets
+import shutil
+import socket
+import subprocess
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from discreet.core.errors import DiscreetError, InputError
+from discreet.core.errors import DiscreetError, InputError, NetworkError, ParameterError
 from discreet.engines.formats import package
 from discreet.engines.sql.transpile import transpiled
 
+_JAVA = 17
+_EXAMPLE, _PORT, _TIMEOUT = "sc://host:15002", 15002, 10.0
 _MOST_BROADCAST = 200_000
 """The most rows of a mapping that every worker gets whole."""
 _REASONS = (
@@ -148,9 +155,50 @@ def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def open_session(master: str | None = None, remote: str | None = None) -> Any:
     """Return a session with the cluster of a master, or of a server of Spark Connect, or that the environment names."""
-    builder = package("pyspark.sql", "spark", "Spark").SparkSession.builder
-    address = remote or master or "Spark"
-    with failures(f"{address} cannot be reached"):
-        if remote is not None:
-            return builder.remote(remote).getOrCreate()
+    if master is not None and remote is not None:
+        raise ParameterError("A cluster has a master or a remote address, not both.")
+    with failures("PySpark cannot be loaded"):
+        builder = package("pyspark.sql", "spark", "Spark").SparkSession.builder
+    if remote is not None:
+        return _connected(builder, remote)
+    if "SPARK_REMOTE" not in os.environ:
+        require_java()
+        builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+    with failures(f"{master or 'Spark'} cannot be reached", NetworkError):
         return (builder if master is None else builder.master(master)).getOrCreate()
+
+
+def _connected(builder: Any, remote: str) -> Any:
+    """Return a session of Spark Connect that gives up within a minute where its server is gone, and not after ten."""
+    named = remote.partition("/;")[0]  # what follows may be a token
+    found = re.fullmatch(r"sc://([^/:;]+|\[[^/;]+\])(?::(\d{1,5}))?", named.rstrip("/"))
+    if found is None:
+        raise ParameterError(f"A server of Spark Connect is named as {_EXAMPLE}.")
+    try:
+        socket.create_connection((found[1].strip("[]"), int(found[2] or _PORT)), _TIMEOUT).close()
+    except (OSError, OverflowError):
+        raise NetworkError(f"{named} cannot be reached: no server answers.") from None
+    with failures(f"{named} cannot be reached", NetworkError):
+        session = builder.remote(remote).getOrCreate()
+        from pyspark.sql.connect.client.retries import DefaultPolicy
+
+        session.client.set_retry_policies([DefaultPolicy(max_retries=10, max_backoff=5_000)])
+        return session
+
+
+def require_java() -> None:
+    """Refuse a machine on which Spark cannot start: it needs Java, and a new one."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    remedy = (
+        f"install Java {_JAVA} and set JAVA_HOME to its folder, or name a server of Spark Connect (remote), "
+        "which takes no Java here."
+    )
+    program = shutil.which(java)
+    if program is None:
+        raise InputError(f"Spark needs Java, and there is none{' in JAVA_HOME' if home else ''}: {remedy}")
+    words = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(?:1\.)?(\d+)', words)
+    if version is None or int(version[1]) < _JAVA:
+        named = "this Java does not say its version" if version is None else f"this is Java {version[1]}"
+        raise InputError(f"Spark needs Java {_JAVA} or newer, and {named}: {remedy}")
