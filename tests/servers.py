@@ -138,25 +138,27 @@ def stored_objects(bucket: str) -> dict[str, bytes]:
 
 
 @cache
-def spark() -> Any:
-    """Start Sail, which speaks the protocol of Spark without Java, and return a session of Spark Connect with it."""
+def remote() -> str:
+    """Start Sail, which speaks the protocol of Spark without Java, and return its address."""
     missing = [name for name in ("pysail", "pyspark", "grpc") if importlib.util.find_spec(name) is None]
     if missing:
         (pytest.fail if "CI" in os.environ else pytest.skip)(f"{missing[0]} is not installed")
     os.environ.setdefault("RUST_LOG", "off")
     from pysail.spark import SparkConnectServer
 
-    from discreet.engines.spark.session import open_session
-
     server = SparkConnectServer(ip="127.0.0.1", port=0)
     server.start()
+    atexit.register(server.stop)
     host, port = server.listening_address
-    session = open_session(remote=f"sc://{host}:{port}")
+    return f"sc://{host}:{port}"
 
-    def stop() -> None:
-        # A session tries for minutes to end itself at a server that is gone.
-        session.stop()
-        server.stop()
 
-    atexit.register(stop)
+@cache
+def spark() -> Any:
+    """Return a session of Spark Connect with Sail."""
+    from discreet.engines.spark.session import open_session
+
+    session = open_session(remote=remote())
+    # A session tries for long to end itself at a server that is gone.
+    atexit.register(session.stop)
     return session

@@ -36,9 +36,9 @@ By default it is 2^26, and each thread spends them once when NumPy is loaded, wh
 class _Unneeded:
     """Return for a few modules that they are not there, while it is a library that asks.
 
-    PyArrow loads pandas to tell arrays from pandas' own; PySpark alone cannot do without. Numba loads scipy's linear algebra to see whether products
-    of matrices can be compiled, coverage to report compiled lines, and cffi to call foreign functions: no kernel has
-    any of these. It needs yaml only where the current folder holds settings for it.
+    PyArrow loads pandas to tell arrays from pandas' own; PySpark alone cannot do without. Numba loads scipy's linear
+    algebra to see whether products of matrices can be compiled, coverage to report compiled lines, and cffi to call
+    foreign functions: no kernel has any of these. It needs yaml only where the current folder holds settings for it.
     """
 
     @staticmethod
