@@ -159,6 +159,8 @@ def open_session(master: str | None = None, remote: str | None = None) -> Any:
         raise ParameterError("A cluster has a master or a remote address, not both.")
     with failures("PySpark cannot be loaded"):
         builder = package("pyspark.sql", "spark", "Spark").SparkSession.builder
+    if remote is None and master is None and os.environ.get("SPARK_REMOTE", "").startswith("sc://"):
+        remote = os.environ["SPARK_REMOTE"]
     if remote is not None:
         return _connected(builder, remote)
     if "SPARK_REMOTE" not in os.environ:
