@@ -174,7 +174,13 @@ def test_types_that_are_not_kept_are_refused_by_name() -> None:
         cast('x' AS binary) AS bytes, interval 1 day AS span, 1.5 AS pay, cast(null AS void) AS none,
         timestamp_ntz '2030-01-01 00:00:00' AS local FROM range(4)"""
     frame = spark().sql(sql)
-    refused = {"list": "array", "map": "map", "struct": "struct", "bytes": "binary", "span": "daytimeinterval"}
+    refused = {
+        "list": "array",
+        "map": "map",
+        "struct": "struct",
+        "bytes": "binary",
+        "span": "daytimeinterval",
+    }
     for name, type_ in refused.items():
         roles = {column: quasi() if column == name else identifier() for column in frame.columns}
         with pytest.raises(SchemaError, match=f"'{name}' has the type {type_} of Spark") as error:

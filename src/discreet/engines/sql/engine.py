@@ -115,7 +115,8 @@ class SqlEngine(Engine):
             finite = f"({cell} > CAST('-Infinity' AS DOUBLE) AND {cell} < CAST('Infinity' AS DOUBLE))"
             lowest = -_LARGEST if low is None else float(low)
             highest = _LARGEST if high is None else float(high)
-            outside = f"({cell} < {lowest!r} OR {cell} > {highest!r})"
+            ends = [f"CAST({end!r} AS DOUBLE)" for end in (lowest, highest)]
+            outside = f"({cell} < {ends[0]} OR {cell} > {ends[1]})"
             aggregates += [
                 f"CAST(count(CASE WHEN {condition} THEN 1 END) AS BIGINT)"
                 for condition in (f"{cell} IS NULL OR NOT {finite}", f"{finite} AND {outside}")
