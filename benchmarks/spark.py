@@ -54,10 +54,10 @@ def both(n_rows: int) -> dict[str, list[float]]:
 
 def _session() -> tuple[Any, int]:
     try:
-        from discreet.engines.spark.session import open_session, require_java
+        from discreet.engines.spark.session import require_java, spark_session
 
         require_java()
-        session = open_session("local[2]")
+        session = spark_session("local[2]")
     except Exception as error:  # noqa: BLE001  # whatever is missing
         raise PeerMissingError(str(error)) from None
     session.conf.set("spark.sql.shuffle.partitions", "4")

@@ -156,9 +156,9 @@ def remote() -> str:
 @cache
 def spark() -> Any:
     """Return a session of Spark Connect with Sail."""
-    from discreet.engines.spark.session import open_session
+    from discreet.engines.spark.session import spark_session
 
-    session = open_session(remote=remote())
+    session = spark_session(remote=remote())
     # A session tries for long to end itself at a server that is gone.
     atexit.register(session.stop)
     return session

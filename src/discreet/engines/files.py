@@ -156,7 +156,7 @@ def _read_on_cluster(path: Any, options: ReadOptions, master: str | None, remote
         )
     from discreet.engines.spark import parquet
 
-    return parquet.read(path, master=master, remote=remote)
+    return parquet.read_parquet(path, master=master, remote=remote)
 
 
 def _read_files(files: Files, options: ReadOptions) -> Any:

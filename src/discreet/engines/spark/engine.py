@@ -38,7 +38,7 @@ class SparkSource(SqlSource):
             self._unsorted = frame_columns(_unsorted[native]).relation
 
     def _query(self, relation: Any, sql: str, mapping: pa.Table | None = None) -> Any:
-        return session.query(relation, sql, mapping)
+        return session.query_frame(relation, sql, mapping)
 
     def _batches(self, relation: Any) -> Iterator[pa.RecordBatch]:
         yield from session.fetched(relation).to_batches()
@@ -71,7 +71,7 @@ class SparkSource(SqlSource):
         rows = self._query(relation, sql)
         names = rows.columns
         inner = [f"c{number}" for number in range(len(names))]
-        placed = session.query(
+        placed = session.query_frame(
             rows.toDF(*inner), f"SELECT *, sha256('{seed:064x}' || {row_text(inner)}) AS place FROM source"
         )
         shuffled = placed.repartition("place").sortWithinPartitions("place").drop("place").toDF(*names)
@@ -87,10 +87,10 @@ class Spark(SqlEngine):
 
     def query(self, frame: Any, sql: str, mapping: pa.Table | None = None) -> Any:
         """Query a frame under the name ``source``, with an Arrow table under the name ``mapping``."""
-        return session.query(frame, sql, mapping)
+        return session.query_frame(frame, sql, mapping)
 
     def _counted(self, frame: Any, sql: str) -> pa.Table:
-        return session.fetched(session.query(_unsorted.get(frame, frame), sql))
+        return session.fetched(session.query_frame(_unsorted.get(frame, frame), sql))
 
     def source(self, frame: Any) -> SparkSource:
         """Return the rows as searches and judgments use them."""
@@ -113,16 +113,16 @@ class Spark(SqlEngine):
     def framed(self, rows: pa.Table | pa.RecordBatchReader, *, like: Any = None) -> Any:
         """Return rows made elsewhere as a frame of the same session."""
         table = rows.read_all() if isinstance(rows, pa.RecordBatchReader) else rows
-        return session.lent(session.open_session() if like is None else like.sparkSession, table)
+        return session.lent(session.spark_session() if like is None else like.sparkSession, table)
 
     def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Write the rows into a folder of Parquet files, from where they are."""
         del packing, layout
-        parquet.write(frame, path, format_)
+        parquet.write_parts(frame, path, format_)
 
     def written(self, path: Path, frame: Any) -> Any:
         """Return what was written into a folder, as the session of a frame reads it."""
-        return parquet.written(path, frame)
+        return parquet.read_parts(path, frame)
 
 
 ENGINE = Spark()

@@ -11,10 +11,12 @@ from discreet.core.errors import InputError, OutputError
 from discreet.engines.atomic import remove
 from discreet.engines.folders import RECORD
 from discreet.engines.formats import PARQUET_COMPRESSION, format_of, refuse_alike_names
-from discreet.engines.spark.session import failures, open_session
+from discreet.engines.spark.session import failures, spark_session
 
 
-def read(path: str | os.PathLike[str], *, master: str | None = None, remote: str | None = None) -> Any:
+def read_parquet(
+    path: str | os.PathLike[str], *, master: str | None = None, remote: str | None = None
+) -> Any:
     """Return the rows of a Parquet file, or of all in a folder, as a frame on a cluster.
 
     An address, such as ``hdfs://…`` or ``s3a://…``, is read as it is; the workers must see what any other path names.
@@ -33,7 +35,7 @@ def read(path: str | os.PathLike[str], *, master: str | None = None, remote: str
                 "Parquet first, or read it with the engine of this machine."
             )
         address = str(local.absolute())
-    session = open_session(master, remote)
+    session = spark_session(master, remote)
     with failures(f"{path} cannot be read"):
         frame = session.read.parquet(address)
         if not frame.columns:
@@ -41,7 +43,7 @@ def read(path: str | os.PathLike[str], *, master: str | None = None, remote: str
         return frame
 
 
-def write(frame: Any, path: Path, format_: str) -> None:
+def write_parts(frame: Any, path: Path, format_: str) -> None:
     """Have the workers write the rows into a folder of Parquet files, and leave nothing else in it."""
     if format_ != "parquet":
         raise OutputError("Rows on a cluster are written as parquet, and in no other format; name that one.")
@@ -67,7 +69,7 @@ def write(frame: Any, path: Path, format_: str) -> None:
         part.rename(path / f"part-{number:05d}.parquet")
 
 
-def written(path: Path, frame: Any) -> Any:
+def read_parts(path: Path, frame: Any) -> Any:
     """Return what lies in a folder, as the session of a frame reads it."""
     with failures("The written rows cannot be read"):
         return frame.sparkSession.read.parquet(str(path.absolute()))

@@ -70,12 +70,12 @@ def failures(what: str, kind: type[DiscreetError] = InputError) -> Iterator[None
     except (DiscreetError, ImportError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001  # whatever it is: those of Java, of gRPC and of PySpark have no base
-        failure = kind(f"{what}: {reason(error)}.")
+        failure = kind(f"{what}: {spark_failure(error)}.")
     if failure is not None:
         raise failure from None
 
 
-def reason(error: Exception) -> str:
+def spark_failure(error: Exception) -> str:
     """Return why Spark failed; its own message may hold values."""
     words = str(error)
     condition = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))()
@@ -108,7 +108,7 @@ def fetched(counted: Any) -> pa.Table:
         return counted.toArrow().rename_columns(schema.names).cast(schema)
 
 
-def query(frame: Any, sql: str, mapping: pa.Table | None = None) -> Any:
+def query_frame(frame: Any, sql: str, mapping: pa.Table | None = None) -> Any:
     """Query a frame under the name ``source``, in the SQL of DuckDB, with an Arrow table under the name ``mapping``.
 
     Spark takes names that differ in case alone for the same, so columns with such names go by others of our own.
@@ -153,7 +153,7 @@ def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string()) if pa.types.is_null(kind) or pa.types.is_string_view(kind) else column
 
 
-def open_session(master: str | None = None, remote: str | None = None) -> Any:
+def spark_session(master: str | None = None, remote: str | None = None) -> Any:
     """Return a session with the cluster of a master, or of a server of Spark Connect, or that the environment names."""
     if master is not None and remote is not None:
         raise ParameterError("A cluster has a master or a remote address, not both.")
