@@ -99,12 +99,14 @@ def peer(function: str, *arguments: object) -> Any:
     return _call(_peers_python(), "peers", function, arguments, {}, limit=PEER_SECONDS)
 
 
-def process(command: Sequence[str | Path], *, bytecode: Path | None = None) -> tuple[float, float, int]:
+def process(
+    command: Sequence[str | Path], *, bytecode: Path | None = None, environment: dict[str, str] | None = None
+) -> tuple[float, float, int]:
     """Run a command; gives its CPU seconds (its children counted), wall seconds and exit code.
 
     With ``bytecode``, Python writes its bytecode there and finds it the next time, whatever the environment says.
     """
-    environment = dict(os.environ)
+    environment = os.environ | (environment or {})
     if bytecode is not None:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         environment["PYTHONPYCACHEPREFIX"] = str(bytecode)

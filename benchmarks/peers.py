@@ -213,3 +213,49 @@ def _baskets(path: str) -> list[list[int]]:
 
     with Path(path).open() as lines:
         return [[int(word) for word in line.split()] for line in lines]
+
+
+def pandas_sql_write(url: str, n_rows: int) -> dict[str, float]:
+    """Time pandas' to_sql of the table that `postgres` writes, by psycopg."""
+    import sqlalchemy
+
+    frame = _people(n_rows)
+    engine = sqlalchemy.create_engine(url)
+    began = time.process_time()
+    frame.to_sql("theirs", engine, index=False)
+    return {"seconds": time.process_time() - began}
+
+
+def pandas_sql_read(url: str, n_rows: int) -> dict[str, float]:
+    """Time pandas' read_sql of the table that we wrote, by psycopg."""
+    import pandas as pd
+    import sqlalchemy
+
+    engine = sqlalchemy.create_engine(url)
+    began = time.process_time()
+    rows = len(pd.read_sql("SELECT * FROM ours", engine))
+    assert rows == n_rows
+    return {"seconds": time.process_time() - began}
+
+
+def _people(n_rows: int) -> Any:
+    import datetime as dt
+
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    first = dt.date(1970, 1, 1)
+    days = [first + dt.timedelta(days=int(day)) for day in rng.integers(0, 20_000, n_rows)]
+    texts = {
+        name: np.array([f"{name} {number:02d}" for number in range(size)], object)[
+            rng.integers(0, size, n_rows)
+        ]
+        for name, size in (("zip", 900), ("job", 30), ("sex", 2), ("disease", 40))
+    }
+    numbers = {
+        "patient": np.arange(n_rows),
+        "age": rng.integers(0, 100, n_rows),
+        "weight": rng.normal(70, 9, n_rows),
+    }
+    return pd.DataFrame({**numbers, "day": days, **texts})

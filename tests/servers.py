@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -162,3 +163,22 @@ def spark() -> Any:
     # A session tries for long to end itself at a server that is gone.
     atexit.register(session.stop)
     return session
+
+
+class Topic:
+    """A topic of a Kafka cluster that librdkafka itself plays, in this process; other processes can reach it too."""
+
+    def __init__(self, name: str, n_partitions: int = 4) -> None:
+        import confluent_kafka
+
+        self.name, self.n_partitions = name, n_partitions
+        settings = {"test.mock.num.brokers": 3, "bootstrap.servers": "none", "log_level": 0}
+        self._producer = confluent_kafka.Producer(settings)
+        brokers = self._producer.list_topics(name, 10).brokers.values()
+        self.servers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
+
+    def send(self, messages: Sequence[bytes]) -> None:
+        """Deal messages out to the partitions, in turn."""
+        for number, message in enumerate(messages):
+            self._producer.produce(self.name, message, partition=number % self.n_partitions)
+        assert self._producer.flush(30) == 0

@@ -52,6 +52,7 @@ VARIANTS: dict[str, list[Options]] = {
         {},
         {"measure": "discernibility", "max_suppressed": 0.2},
         {"visit": "all", "max_suppressed": 0.1},
+        {"keep_suppressed": True, "max_suppressed": 0.4},
     ],
     "local": [{}, {"measure": "discernibility", "max_suppressed": 0.2, "max_rounds": 5}],
     "samarati": [{}, {"max_suppressed": 0.2}],

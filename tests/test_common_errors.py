@@ -24,6 +24,8 @@ _NAMES = {
     "of",
     "on",
     "person",
+    "weight",
+    "household",
     "text",
     "include",
     "exclude",

@@ -93,6 +93,7 @@ FIGURES = {
     ("GlobalRecoding", 0): (26, 6, 2),
     ("Microaggregation", 0): (24, 6, 2),
     ("LocalRecoding", 0): (30, 10, 10),
+    ("LocalSuppression", 0): (28, 8, 6),
     ("Generalization", 0): (15, 0, 0),
 }
 """How many releases there are under (alpha, k)-anonymity, let a belief exceed alpha, and make one certain."""

@@ -34,6 +34,7 @@ from discreet.publish import (
     Incognito,
     KVarianceSketch,
     LocalRecoding,
+    LocalSuppression,
     Microaggregation,
     Mondrian,
     OptimalLattice,
@@ -61,6 +62,7 @@ TABLE_METHODS: dict[str, Callable[[], Any]] = {
     "incognito": lambda: Incognito(KAnonymity(3), max_suppressed=0.3, random_state=1),
     "global": lambda: GlobalRecoding(KAnonymity(3), max_suppressed=0.3, random_state=1),
     "local": lambda: LocalRecoding(KAnonymity(3), random_state=1),
+    "local-suppression": lambda: LocalSuppression(KAnonymity(3), random_state=1),
     "microaggregation": lambda: Microaggregation(KAnonymity(3), random_state=1),
     "anatomy": lambda: Anatomy(2, random_state=1),
     "condensation": lambda: Condensation(3, random_state=1),
@@ -242,6 +244,7 @@ ALL_ALIKE: dict[str, Callable[..., Any]] = {
     "incognito": lambda n: Incognito(KAnonymity(n), random_state=1),
     "global": lambda n: GlobalRecoding(KAnonymity(n), random_state=1),
     "local": lambda n: LocalRecoding(KAnonymity(n), random_state=1),
+    "local-suppression": lambda n: LocalSuppression(KAnonymity(n), random_state=1),
 }
 """Publishers of tables that make one class of all rows."""
 SPREAD = st.sampled_from([(5, 10, 20), (5,), (3, 9, 27, 81), (7, 14)])

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet import Baskets, Table, identifier, other, quasi, sensitive
+from discreet import Baskets, LinkedTables, Table, identifier, other, person, quasi, sensitive
 from discreet.core.errors import (
     DiscreetError,
     InfeasibleError,
@@ -40,6 +40,8 @@ from discreet.guarantees import (
     KAnonymity,
     KmAnonymity,
     KVariance,
+    MInvariance,
+    PerUnit,
     PrivacyDegree,
     RulesHidden,
 )
@@ -48,6 +50,7 @@ from discreet.publish import SketchFamily
 from tests.oracles import hiding as oracles_hiding
 from tests.oracles import k_variance as oracles_k_variance
 from tests.oracles import km as oracles_km
+from tests.oracles import linked as oracles_linked
 from tests.oracles import sketches as oracles_sketches
 from tests.oracles import tables as oracles_tables
 from tests.oracles import uncertain as oracles_uncertain
@@ -284,6 +287,48 @@ def is_safe_table(release: Any, strength: int) -> bool:
     return is_safe(release.data, strength, strength, consistent_tables(release.data, small, 16))
 
 
+def registered() -> Table:
+    """Return the people with a key each, whose name is planted."""
+    table = people()
+    keyed = table.frame.drop_columns("ward").append_column("who", [[f"{PLANTED}-{one}" for one in range(N)]])
+    return Table(
+        keyed, {**{name: table.schema[name] for name in ("age", "height", "disease")}, "who": person()}
+    )
+
+
+def visited() -> LinkedTables:
+    """Return the people, and the wards that some of them have been on."""
+    who = [f"{PLANTED}-{one % 40}" for one in range(N)]
+    visits = pa.table(
+        {"who": who, "ward": ["v", "w"] * (N // 2), "drug": [f"m{one % 5}" for one in range(N)]}
+    )
+    roles = {"who": person(), "ward": quasi(), "drug": sensitive()}
+    return LinkedTables({"people": registered(), "visits": Table(visits, roles)})
+
+
+def linked_rows(release: Any) -> Counter[Any]:
+    tables = release.data.tables.items()
+    return Counter(
+        (name, *map(str, row.values())) for name, table in tables for row in table.frame.to_pylist()
+    )
+
+
+def has_linked_classes(release: Any, k: int) -> bool:
+    tables = {name: table.frame.to_pylist() for name, table in release.data.tables.items()}
+    roles = {
+        name: {column: role.role.value for column, role in table.schema.items()}
+        for name, table in release.data.tables.items()
+    }
+    return oracles_linked.least_people(tables, roles, known=True) >= k
+
+
+def is_m_unique(release: Any, m: int) -> bool:
+    held: dict[int, list[Any]] = {}
+    for row in release.data.counts.to_pylist():
+        held.setdefault(row["group"], []).extend([row["disease"]] * row["count"])
+    return all(len(set(values)) == len(values) >= m for values in held.values())
+
+
 FAMILY = SketchFamily("a key of the checks", components=60)
 
 
@@ -309,6 +354,25 @@ CASES: dict[tuple[str, str, str], Case] = {
     ),
     ("table", "grouped-table", "PrivacyDegree"): Case(
         people, PrivacyDegree, int, dict, plain, table_rows, has_anatomy
+    ),
+    ("table", "grouped-table", "MInvariance"): Case(
+        registered,
+        lambda m: MInvariance(max(m, 2), of="disease"),
+        lambda m: max(m, 2),
+        dict,
+        plain,
+        table_rows,
+        is_m_unique,
+    ),
+    ("linked-tables", "linked-tables", "KAnonymity"): Case(
+        visited,
+        lambda k: PerUnit(KAnonymity(k), "who"),
+        lambda k: PerUnit(KAnonymity(k), "who"),
+        dict,
+        plain,
+        linked_rows,
+        has_linked_classes,
+        infeasible=N + 1,
     ),
     ("baskets", "baskets", "PrivacyDegree"): Case(
         shop, PrivacyDegree, int, of_sensitive, plain, basket_rows, has_degree

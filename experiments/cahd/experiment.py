@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.baskets.baskets import Baskets
-from discreet.kinds.basket_estimates import density, error_band, spread_of
+from discreet.kinds.sections.basket_estimates import density, error_band, spread_of
 from discreet.measure import reidentification
 from experiments.cahd import pictures
 from experiments.cahd.runs import (

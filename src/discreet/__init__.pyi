@@ -28,6 +28,7 @@ from .core.schema import other as other
 from .core.schema import person as person
 from .core.schema import quasi as quasi
 from .core.schema import sensitive as sensitive
+from .core.tables.linked_tables import LinkedTables as LinkedTables
 from .core.tables.table import Table as Table
 from .core.verdict import Basis as Basis
 from .core.verdict import Verdict as Verdict

@@ -49,8 +49,10 @@ def test_every_command_explains_itself(invoke, command: str) -> None:
     assert result.exit_code == 0
     assert f"discreet {command}" in result.output
     assert "Example" in result.output
-    assert "--json" in result.output
-    assert "--quiet" in result.output
+    # The studio is a page: it prints an address and nothing else.
+    if command != "studio":
+        assert "--json" in result.output
+        assert "--quiet" in result.output
 
 
 @pytest.mark.parametrize("command", ["explore", "anonymize", "init", "check", "risk", "apply"])
@@ -153,10 +155,10 @@ def test_every_parameter_of_a_publisher_or_hider_can_be_set(method: str) -> None
     spec = METHODS[method]
     command = {"table": "anonymize", "baskets": "anonymize", "stream": "stream", "records": "sketch"}
     command["cells"] = "tabulate"
-    if spec.role not in RELEASING:
-        return
+    if spec.role not in RELEASING or spec.takes == ("linked-tables",):
+        return  # linked tables are described by job files alone
     name = "hide" if spec.role == "hider" else command[spec.takes[0]]
-    own = {"condensation": "condense", "uncertain": "uncertain"}
+    own = {"condensation": "condense", "uncertain": "uncertain", "mst": "synthesize", "aim": "synthesize"}
     found = app.commands[own.get(method, name)]
     found = found.commands["condense"] if isinstance(found, click.Group) else found
     flags = {flag for option in found.params for flag in (*option.opts, *option.secondary_opts)}

@@ -106,7 +106,7 @@ def test_an_infeasible_search_says_what_would_do(invoke, patients: Path, tmp_pat
         tmp_path / "o",
     ]
     refused = invoke(*base)
-    assert refused.exit_code == 2
+    assert refused.exit_code == 6
     hint = next(line for line in refused.stderr.splitlines() if line.startswith("try: --max-suppressed"))
     mended = invoke(*base, *hint.removeprefix("try: ").split())
     assert mended.exit_code == 0, mended.output

@@ -18,7 +18,7 @@ def test_what_is_said_next_works(invoke, tmp_path: Path, monkeypatch: pytest.Mon
     plain = json.loads(invoke("sample", name, "--json").stdout)
     first = Path(plain["file"]).read_bytes()
     refused = invoke("sample", name)
-    assert refused.exit_code == 2
+    assert refused.exit_code == 7
     assert "--overwrite" in refused.stderr
     assert invoke("sample", name, "--overwrite").exit_code == 0
     assert Path(plain["file"]).read_bytes() == first

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import polars as pl
 import pytest
+from tests.arx_projects import entries, written
 from tests.servers import postgres_url, run_sql, store
 
 from discreet.datasets import quest
@@ -173,7 +174,7 @@ def _mails() -> list[str]:
     return [" ".join([*rng.choice(words[number % 4], 20), *rng.choice(every, 10)]) for number in range(120)]
 
 
-FILES: dict[str, Callable[[Path], None]] = {
+FILES: dict[str, Callable[[Path], object]] = {
     "patients.csv": patients,
     "next-month.csv": next_month,
     "any-table.csv": published,
@@ -198,6 +199,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "articles": texts,
     "mails.csv": mails,
     "mails.parquet": mails,
+    "clinic.deid": lambda path: written(path, entries()),
 }
 """What writes each file, by the name that the pages use."""
 

@@ -139,7 +139,7 @@ def test_what_does_not_fit_together_is_one_line(tmp_path: Path) -> None:
     ("content", "expected"),
     [
         (b"age,zip\n30,02139\n", [{"age": 30, "zip": "02139"}]),
-        (gzip.compress(b"age;zip\n30;02139\n"), [{"age": 30, "zip": "02139"}]),
+        (gzip.compress(b"age;zip\n30;02139\n", mtime=0), [{"age": 30, "zip": "02139"}]),
         (b'\xef\xbb\xbf {"age": 30}\n', [{"age": 30}]),
         (b'[{"age": 30}]', [{"age": 30}]),
     ],

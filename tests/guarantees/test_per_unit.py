@@ -371,8 +371,8 @@ def test_guarantees_are_read_back_and_refuse_what_makes_no_sense() -> None:
     assert guarantee_from_dict(made.to_dict()) == made
     assert repr(made) == "DistinctDiversity(l=2, of='disease') per 'who'"
     assert (made & PerUnit(KAnonymity(2), "who")).describe() == (
-        "Every class holds at least 2 different values of disease. Those who know how many rows somebody has in a "
-        "class may infer more. Every row shares all quasi-identifying values with at least one other. Counted by who "
+        "Every class holds at least 2 different values of disease. Every row shares all quasi-identifying values with "
+        "at least one other. Those who know how many rows somebody has in a class may infer more. Counted by who "
         "instead of rows: each counts once in a class."
     )
     with pytest.raises(SchemaError, match="one for each part"):
@@ -405,7 +405,18 @@ def test_exploring_counts_people() -> None:
 
     table = Table(visits(), ROLES)
     found = explore(table, [KAnonymity(6)], shares=[0.1])
-    choice = found.parts[0].choices[0]
+    choice = next(choice for choice in found.parts[0].choices if choice.levels is not None)
     release = Generalization(KAnonymity(6), levels=choice.levels, max_suppressed=0.1).release(table)
     assert release.evidence.suppressed == choice.suppressed
     assert risk(release).prosecutor.highest == pytest.approx(choice.highest_risk)
+
+
+def test_a_release_with_pseudonyms_of_people_is_not_wrong_about_its_risk(tmp_path: Path) -> None:
+    from discreet.job.release_checking import judge_release
+
+    frame = pa.table({"who": [1, 2, 3, 4, 4], "age": [20, 20, 30, 30, 30]})
+    table = Table(frame, {"who": person(pseudonym="a key of sixteen bytes"), "age": quasi()})
+    Mondrian(KAnonymity(2)).release(table).write(tmp_path / "out", report=False)
+    judgment = judge_release(tmp_path / "out")
+    assert judgment.word == "verified"
+    assert "risk" in judgment.record.verified

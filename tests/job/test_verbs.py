@@ -139,7 +139,7 @@ def test_a_run_returns_a_result_and_writes_only_where_it_may(folder: Path, verb:
     assert job.out is not None
     assert job.out.read_bytes() == before
     refused = invoke("run", "job.toml")
-    assert refused.exit_code == 2
+    assert refused.exit_code == 7
     assert "--overwrite" in refused.output
     assert invoke("run", "job.toml", "--overwrite", "--json").exit_code == 0
     assert invoke("run", "job.toml", "--strict").exit_code == 2

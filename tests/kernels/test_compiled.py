@@ -214,3 +214,23 @@ def test_no_kernel_goes_around_the_cache() -> None:
                 r"cache=True|enable_caching|numba\.(cfunc|vectorize|guvectorize|jit)\b", text
             ), path
             assert all("inline" in options for options in re.findall(r"numba\.njit\((.*)\)", text)), path
+
+
+def test_listeners_hear_when_compiling_begins_and_ends(package: Path) -> None:
+    """Twice for a kernel and the one it calls; not at all where both come from the cache."""
+    script = (
+        "import numpy as np, discreet.kernels as kernels\n"
+        "heard = []\n"
+        "kernels.listeners.append(heard.append)\n"
+        "from discreet.kernels.caller import total\n"
+        "total(np.array([1, 2, 3]))\n"
+        "print(*heard)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(package.parents[1]), "NUMBA_CACHE_DIR": ""}
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
+        for _ in range(2)
+    ]
+    assert [done.stdout.split() for done in printed] == [["True", "True", "False", "False"], []]

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.core.baskets.baskets import Baskets
 from discreet.datasets import quest
-from discreet.kinds.basket_estimates import density, error_band, kl_curve_of, page_grids, spread_of
+from discreet.kinds.sections.basket_estimates import density, error_band, kl_curve_of, page_grids, spread_of
 from discreet.publish import AprioriAnonymization, Cahd
 from discreet.report import render
 from discreet.report.basket_pictures import kl_curve, matrices, shades

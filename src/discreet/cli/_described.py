@@ -58,13 +58,11 @@ def described_table(data: Path, given: Mapping[str, Any], *, judged: bool = True
     return Table(frame, complete(reading_roles, frame.columns, rest=rest))
 
 
-def with_roles(job: Job, given: Mapping[str, Any]) -> Job:
-    """Add the roles that a job file or a release gives, where one is named; those of the options come before them."""
-    if given["roles"] is None:
-        return job
+def with_roles(job: Job, source: Path) -> Job:
+    """Add the roles of a job file or of a release; those of the options come before them."""
     from discreet.job.descriptions import describe
 
-    described = describe(given["roles"])
+    described = describe(source)
     rest = described.rest if job.rest is None else job.rest
     reading = {**described.reading, **job.reading}
     return replace(job, columns={**described.columns, **(job.columns or {})}, rest=rest, reading=reading)

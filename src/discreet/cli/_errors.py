@@ -28,7 +28,9 @@ CODES = {
 """The exit code by the cause, which the class of an error names; what a user must mend otherwise ends with 2."""
 
 _OPTIONS = {
+    "allow": "--identifier '{0}' to drop it, or --allow '{0}' (a job file: allow = […] under [output])",
     "allow_unique": "--allow-unique {}",
+    "domains": "--domain COLUMN=0:100:5, --domain COLUMN=F,M or --domain COLUMN=file:values.txt for {}",
     "encoding": "--encoding, for example --encoding {}",
     "format": "--format {0}; with anonymize, check and risk --basket-format {0}; for a table of texts, sketch --column",
     "header": "--no-header",

@@ -199,6 +199,12 @@ _INCLUDE = click.option(
     default=None,
     help="Also write: bounds (the ends of intervals as columns), healthdcat (a description for health catalogues).",
 )
+_ALLOW = click.option(
+    "--allow",
+    metavar="COLUMNS",
+    default=None,
+    help="Columns to publish although they hold free text or direct identifiers, such as e-mail addresses.",
+)
 _PREDICT = click.option(
     "--predict",
     metavar="COLUMNS",
@@ -209,6 +215,7 @@ _WRITING = (
     _FORMAT,
     _PREDICT,
     _INCLUDE,
+    _ALLOW,
     _TO,
     OVERWRITE,
     YES,
@@ -233,7 +240,7 @@ allow_unique = in_group("Roles", [_ALLOW_UNIQUE])
 roles_from = in_group("Roles", [_ROLES_FROM])
 sign = in_group("Writing", [_SIGN])
 spreadsheet_safe = in_group("Writing", [_SPREADSHEET_SAFE])
-rewriting = in_group("Writing", [OVERWRITE, YES, _DRY_RUN, _STRICT, _PDF, _SIGN, _TO])
+rewriting = in_group("Writing", [OVERWRITE, YES, _DRY_RUN, _STRICT, _ALLOW, _PDF, _SIGN, _TO])
 printing = in_group(
     "Printing",
     [
@@ -264,12 +271,12 @@ def output_options(command: F, *, required: bool = True) -> F:
 
 def table_guarantees() -> list[GuaranteeSpec]:
     """Return the guarantees that options of commands for tables choose."""
-    return [spec for spec in releasable_guarantees().values() if spec.about[0] == "classes"]
+    return [spec for spec in releasable_guarantees().values() if spec.about[0] in ("classes", "releases")]
 
 
 def table_publishers() -> list[Method]:
     """Return the methods of `discreet anonymize` for tables; those that draw rows have commands of their own."""
-    drawn = {"pseudo-data", "uncertain-records"}
+    drawn = {"pseudo-data", "synthetic-data", "uncertain-records"}
     return [method for method in methods(role="publisher", takes="table") if not drawn & set(method.makes)]
 
 

@@ -144,10 +144,10 @@ def print_cautions(release: Release, out: Path | None) -> None:
 
 
 def plain_cautions(*published: Any) -> list[dict[str, object]]:
-    """Return, as plain data, what to say of data that is written outside of a release: formulas in it."""
-    from discreet.measure.spelling import formula_cautions
+    """Return, as plain data, what to say of data written outside of a release: formulas, and what names people."""
+    from discreet.measure.spelling import published_cautions
 
-    return [caution.to_dict() for caution in formula_cautions(*published)]
+    return [caution.to_dict() for caution in published_cautions(*published)]
 
 
 def number_text(value: float) -> str:

@@ -210,7 +210,7 @@ def output(out: Path | None, values: Mapping[str, Any]) -> dict[str, Any]:
     section |= {name: True for name in ("spreadsheet_safe", "strict", "pdf") if values[name]}
     optional = {"folder": out, "format": values["format_"], "seed": values["seed"], "name": values["name"]}
     optional |= {name: values[name] for name in ("sign", "to")}
-    optional |= {name: names_in([values[name]]) for name in ("include", "predict") if values[name]}
+    optional |= {name: names_in([values[name]]) for name in ("include", "allow", "predict") if values[name]}
     return section | {name: value for name, value in optional.items() if value is not None}
 
 

@@ -9,19 +9,22 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from discreet.cli import _parse_options as gather
 from discreet.cli._log import log
 from discreet.cli._startup import stop_if_interrupted
+from discreet.kernels import listeners
 
 if TYPE_CHECKING:
     from discreet.job import Job
 
 DRY_RUN = "discreet.dry_run"
 """Where the context of a command says that nothing is to be written."""
+_SHOWN = 1_000_000
+_COMPILING = "Compiling for this machine, the first time only"
 _UNKNOWN = 1e29
 """What a solver reports as its best while it has none."""
 
@@ -33,18 +36,59 @@ def stages(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield _unseen
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.text import Text
 
-    console = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    from discreet.engines.atomic import spilled_bytes
+
+    class SpillColumn(ProgressColumn):
+        """How much the engine has put on disk, once it is more than a little."""
+
+        max_refresh = 0.5
+
+        def render(self, task: Any) -> Text:
+            del task
+            return Text(spill_text(spilled_bytes()), style="yellow")
+
+    console = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), SpillColumn()
+    )  # fmt: skip
     with Progress(*console, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Starting", total=total, completed=-1)
+        latest = ["Starting"]
 
         def advance(stage: str) -> None:
             _log_stage(stage)
             stop_if_interrupted()
+            latest[0] = stage
             bar.update(task, description=stage, advance=0 if ":" in stage else 1)
 
-        yield advance
+        def compiling(is_compiling: bool) -> None:
+            bar.update(task, description=_COMPILING if is_compiling else latest[0])
+
+        listeners.append(compiling)
+        try:
+            yield advance
+        finally:
+            listeners.remove(compiling)
+
+
+def spill_text(n_bytes: int) -> str:
+    """Return how much lies on disk for want of memory; nothing where it is little.
+
+    >>> spill_text(3_210_000_000), spill_text(12_000_000), spill_text(0)
+    ('3.2 GB on disk', '12 MB on disk', '')
+    """
+    if n_bytes < _SHOWN:
+        return ""
+    return f"{n_bytes / 1e9:.1f} GB on disk" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB on disk"
 
 
 def _unseen(stage: str) -> None:
@@ -101,6 +145,7 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
     """Run a job and print what it achieved; with ``anytime`` an interruption stops the solver only."""
     from discreet.cli._output import print_outcome, to_be_replaced
     from discreet.core.errors import SchemaError
+    from discreet.engines.destinations import is_view
     from discreet.job import MissingRoleError, run
     from discreet.job.running import STAGES
     from discreet.measure.tables.risk import SinglingOutError
@@ -124,9 +169,17 @@ def perform(command: str, job: Job, *, as_json: bool, quiet: bool, anytime: bool
             error.remedy = _unique(command, error.columns)
         raise
     if rehearsed:
-        release.refuse_unless_published(strict=job.strict)
-    plain = {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
+        release.refuse_unless_published(strict=job.strict, allow=job.allow)
+    plain: dict[str, Any] = (
+        {"dry_run": True} if rehearsed else {} if earlier is None else {"replaced": earlier}
+    )
     with beside_rows(job.to):
+        if job.to is not None and is_view(job.to):
+            from discreet.publish.recipes.live_rows import CAUTION
+
+            plain |= {"view": CAUTION}
+            if not (as_json or quiet):
+                click.echo(f"caution: {CAUTION}", err=True)
         print_outcome(command, release, out, as_json=as_json, quiet=quiet, plain=plain)
 
 

@@ -54,6 +54,21 @@ class _Unneeded:
         return None
 
 
+def main() -> NoReturn:
+    """Run the command line as a process of its own."""
+    lighten()
+    heed_signals()
+    try:
+        from discreet.cli._app import start
+
+        start()
+    except Interrupted:
+        print(f"error: {INTERRUPTION}", file=sys.stderr)  # noqa: T201  # nothing more is loaded yet
+        leave(INTERRUPTED)
+    except SystemExit as done:
+        leave(done.code if isinstance(done.code, int) else int(done.code is not None))
+
+
 def lighten() -> None:
     """Make this process start faster; only for a process that is all ours."""
     gc.set_threshold(_RARELY)

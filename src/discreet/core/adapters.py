@@ -30,9 +30,11 @@ KINDS = {
     "baskets": "discreet.kinds.baskets:BasketKind",
     "sketches": "discreet.kinds.sketches:SketchKind",
     "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
-    "pseudo-data": "discreet.kinds.pseudo_data:PseudoKind",
+    "pseudo-data": "discreet.kinds.drawn.pseudo_data:PseudoKind",
+    "synthetic-data": "discreet.kinds.drawn.synthetic_data:SyntheticKind",
     "uncertain-records": "discreet.kinds.uncertain_records:UncertainKind",
     "cells": "discreet.kinds.cells:CellsKind",
+    "linked-tables": "discreet.kinds.linked_tables:LinkedTablesKind",
 }
 """Every kind of data: from its section of a job to the blocks of its report."""
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ValueType = Literal["text", "whole", "real", "date", "uuid", "nested", "other"]
 """What the values of a column are, whatever its engine calls their type; nested values include bytes."""
 _UNIQUE = 0.9
+_WORDY, _LONG, _FEWEST_TEXTS, _OWN = 3, 40, 20, 0.2
+SMALLEST_NUMBER = 10**12
+"""The smallest number of 13 digits: no number of a payment card is shorter."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,16 @@ class Facts:
     def missing(self) -> float:
         """The share of rows without a value."""
         return self.n_missing / max(self.n_rows, 1)
+
+    @property
+    def is_wordy(self) -> bool:
+        """Whether the texts are sentences: three spaces and more, or long with a space."""
+        return self.is_text and (self.words >= _WORDY or (self.length > _LONG and self.words >= 1))
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether the column holds sentences, of which hardly any comes again."""
+        return self.is_wordy and self.n_distinct > _FEWEST_TEXTS and self.uniqueness > _OWN
 
     @property
     def is_numbered(self) -> bool:
@@ -161,6 +174,13 @@ class Engine(Protocol):
         """Return the number of rows, and for each column how many values are no finite numbers or out of range.
 
         An end that is None is open.
+        """
+        ...
+
+    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of each column of texts or whole numbers, and its different texts with an expression in them.
+
+        Whole numbers match where they are long enough for any identifier; their digits are the texts.
         """
         ...
 

@@ -129,6 +129,8 @@ class Figures(Generic[Public, Private]):
         What compares with the original, for the owner alone; None where the original is gone.
     cautions
         What a careful data officer would say before the release is handed on; each says whether it is public.
+    identifiers
+        What names people in the released texts, by column.
 
     Examples
     --------
@@ -145,6 +147,7 @@ class Figures(Generic[Public, Private]):
     public: Public
     comparison: Private | None
     cautions: tuple[Caution, ...]
+    identifiers: tuple[Any, ...] = ()
 
     @property
     def private(self) -> Private:

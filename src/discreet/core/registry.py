@@ -65,7 +65,7 @@ def _guarantee(
     """Return the entry of a guarantee; flags are the options of parameters that are not called as they are."""
     module = f"guarantees.{home}"
     return GuaranteeSpec(
-        name, module, "guarantee", supplied=("of", "by"), about=about, variant=variant, flags=flags
+        name, module, "guarantee", supplied=("of", "by", "release"), about=about, variant=variant, flags=flags
     )
 
 
@@ -123,6 +123,7 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         _guarantee("k-map", "population:KMap", "classes"),
         _guarantee("delta-presence", "population:DeltaPresence", "classes", delta_max="--delta-max"),
         _guarantee("privacy-degree", "privacy_degree:PrivacyDegree", "groups", "classes", p="-p"),
+        _guarantee("m-invariance", "l_diversity:MInvariance", "releases", m="--m-invariance"),
         _guarantee("km-anonymity", "km_anonymity:KmAnonymity", "baskets", k="--km"),
         _guarantee(
             "indistinguishability", "indistinguishability:Indistinguishability", "pseudo-data", k="-k"
@@ -268,9 +269,25 @@ METHODS: dict[str, Method] = {
             "values are judged",
         ),
         _table(
+            "local-suppression",
+            "local_suppression:LocalSuppression",
+            "publishes each cell exactly or as a star, with as few stars as the guarantee allows; cautions where "
+            "sensitive values are judged",
+        ),
+        _table(
             "microaggregation",
             "microaggregation:Microaggregation",
             "publishes the means of small groups of near rows in place of numbers and dates",
+        ),
+        _publisher(
+            "linked",
+            "tables.linked_generalization:LinkedGeneralization",
+            "linked-tables",
+            "linked-tables",
+            "generalizes several tables about the same people, judged by what all of them show together",
+            "classes",
+            joins=True,
+            supplied=("shift",),
         ),
         _publisher(
             "cahd",
@@ -289,6 +306,14 @@ METHODS: dict[str, Method] = {
             "divides baskets by their items, with sensitive items as counts per group",
             "PrivacyDegree",
             supplied=("sensitive",),
+        ),
+        _publisher(
+            "counterfeits",
+            "tables.counterfeits:CounterfeitedGeneralization",
+            "table",
+            "grouped-table",
+            "publishes a growing table again so that a person's groups have the same values in every release",
+            "MInvariance",
         ),
         Method(
             "anatomy",
@@ -326,6 +351,29 @@ METHODS: dict[str, Method] = {
             "pseudo-data",
             "condenses records as they come, and keeps no record",
             "Indistinguishability",
+        ),
+        *(
+            _publisher(
+                name,
+                f"synthetic.{home}",
+                "table",
+                "synthetic-data",
+                summary,
+                "DifferentialPrivacy",
+                flags={"domains": "--domain"},
+            )
+            for name, home, summary in (
+                (
+                    "mst",
+                    "mst:Mst",
+                    "draws rows from a model of noisy counts of columns and of a tree of pairs",
+                ),
+                (
+                    "aim",
+                    "aim:Aim",
+                    "draws rows from a model that counts, with noise, what it still gets wrong",
+                ),
+            )
         ),
         _publisher(
             "uncertain",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.core.adapters import KIND_OF, PICTURE, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import InputError, ParameterError, StrictError
+from discreet.core.errors import InputError, ParameterError, SchemaError, StrictError
 from discreet.core.figures import Caution, Figures
 from discreet.core.guarantee import Guarantee
 from discreet.core.params import InstanceOf, require
@@ -188,6 +188,7 @@ class Release:
         sign: str | Path | None = None,
         to: str | None = None,
         include: Sequence[str] = (),
+        allow: Sequence[str] = (),
     ) -> Path:
         """Write the data, ``release.json`` and the report into a new folder, all or nothing; return its path.
 
@@ -222,12 +223,14 @@ class Release:
         include
             What a release holds on request: ``"bounds"`` are the ends of intervals as columns of the data,
             ``"healthdcat"`` is a description for catalogues of health data.
+        allow
+            Columns that are published although they hold free text or direct identifiers, such as e-mail addresses.
         """
         if pdf and not report:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")
         for key, text in (("name", name), ("source", source)):
             require(self, key, text, InstanceOf((str, type(None)), "None or a text"))
-        self.refuse_unless_published(strict=strict)
+        self.refuse_unless_published(strict=strict, allow=allow)
         written: Path = load(WRITER)(
             self,
             Path(folder),
@@ -240,12 +243,29 @@ class Release:
             sign=sign,
             to=to,
             include=tuple(include),
+            allow=tuple(allow),
         )
         return written
 
-    def refuse_unless_published(self, *, strict: bool = False) -> None:
-        """Raise an error unless the guarantee is kept and, where ``strict``, there is no caution."""
+    def refuse_unless_published(self, *, strict: bool = False, allow: Sequence[str] = ()) -> None:
+        """Raise an error unless the guarantee is kept, nothing names people and, where ``strict``, there is no caution.
+
+        Free text and direct identifiers are published in the columns of ``allow`` alone.
+        """
         self.verdict.enforce()
+        naming = [
+            each
+            for each in self.figures.identifiers
+            if each.code != "named-identifier" and each.column not in allow
+        ]
+        if naming:
+            words = "; ".join(map(str, naming))
+            columns = ",".join(each.column for each in naming)
+            raise SchemaError(
+                f"{words}; nothing was written. Drop such columns (role identifier or drop), take out what names "
+                "people, or publish them all the same (allow).",
+                fix={"allow": columns},
+            )
         if strict and self.cautions:
             words = " ".join(caution.text for caution in self.cautions)
             raise StrictError(f"There are cautions, so nothing was written. {words}")

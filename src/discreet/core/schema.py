@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
-from discreet.core.params import BOOL, FloatIn, InstanceOf, require
+from discreet.core.params import BOOL, POSITIVE, InstanceOf, require
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
@@ -87,7 +87,7 @@ def quasi(
 
     ``allow_unique`` lets condensation draw from values that nearly every row has for itself.
     """
-    require("quasi", "weight", weight, FloatIn(0, closed="neither"))
+    require("quasi", "weight", weight, POSITIVE)
     require("quasi", "allow_unique", allow_unique, BOOL)
     if hierarchy is not None and ordered is not None:
         raise SchemaError("A quasi-identifier takes a hierarchy or an order, not both.")
@@ -151,6 +151,15 @@ class Schema(Mapping[str, Column]):
     def quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return self.named(Role.QUASI)
+
+    def quasi_weights(self, factors: Mapping[str, float] | None, *, owner: object) -> list[float]:
+        """Return the weight of each quasi-identifier: its own, times the parameter ``weights`` of the owner."""
+        factors = factors or {}
+        for name, factor in factors.items():
+            if name not in self.quasi:
+                raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
+            require(owner, "weights", factor, POSITIVE)
+        return [self[name].weight * factors.get(name, 1.0) for name in self.quasi]
 
     @property
     def sensitive(self) -> tuple[str, ...]:

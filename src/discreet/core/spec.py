@@ -16,8 +16,8 @@ run between parties, guarantees judge, and verbs are the other things that a job
 RELEASING: tuple[Role, ...] = ("publisher", "hider")
 """The roles of methods that make a release."""
 Data = Literal[
-    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "uncertain-records", "sketches",
-    "cells", "model",
+    "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "synthetic-data",
+    "uncertain-records", "sketches", "cells", "linked-tables", "model",
 ]  # fmt: skip
 """What a method takes or makes."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from urllib.parse import parse_qsl, quote, unquote
 
 from discreet.core.errors import InputError
@@ -13,8 +13,6 @@ from discreet.core.errors import InputError
 SCHEMES = ("postgresql", "postgres")
 OBJECT_SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
 """Beginnings of the addresses of files in object stores: those that PyArrow reads without another package."""
-DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
-"""The endings of the files of databases."""
 _SECRETS = ("password", "sslpassword")
 _TIMEOUT = "10"
 
@@ -43,13 +41,31 @@ class Address:
         return names[0]
 
     @property
+    def view(self) -> str | None:
+        """The name of a view to be made, with its schema if it names one; None where the address names a table."""
+        return dict(self._options).get("view")
+
+    @property
     def connection(self) -> str:
         """The URL without the table, as the driver takes it; it may hold a password."""
-        options = [(name, value) for name, value in self._options if name != "table"]
+        return self.connection_with(None)
+
+    @property
+    def login(self) -> str:
+        """The address without the table and without a password."""
+        return self._shown(
+            [option for option in self._options if option[0] not in (*_SECRETS, "table", "view")]
+        )
+
+    def connection_with(self, typed: str | None) -> str:
+        """Return the URL without the table, with a password where none is in it."""
+        options = [(name, value) for name, value in self._options if name not in ("table", "view")]
         if "connect_timeout" not in dict(options) and "PGCONNECT_TIMEOUT" not in os.environ:
             options.append(("connect_timeout", _TIMEOUT))
         login, at, host = self._parts.netloc.rpartition("@")
         user, colon, password = login.partition(":")
+        if typed is not None and not password:
+            options.append(("password", typed))
         # The driver takes no password with a slash or an at unless it is encoded.
         return self._written(f"{user}{colon}{quote(unquote(password), safe='')}{at}{host}", options)
 
@@ -75,8 +91,10 @@ class Address:
     is_file = is_dir = exists
 
     def __str__(self) -> str:
+        return self._shown([(name, value) for name, value in self._options if name not in _SECRETS])
+
+    def _shown(self, options: list[tuple[str, str]]) -> str:
         user, at, host = self._parts.netloc.rpartition("@")
-        options = [(name, value) for name, value in self._options if name not in _SECRETS]
         return self._written(f"{user.partition(':')[0]}{at}{host}", options)
 
     def __repr__(self) -> str:
@@ -166,18 +184,3 @@ def address_of(path: object) -> Address | None:
             f"object stores with {', '.join(f'{name}://' for name in OBJECT_SCHEMES)}."
         )
     return Address(path)
-
-
-def database_file(path: str | os.PathLike[str]) -> tuple[Path, str | None] | None:
-    """Return the file of a database and the table that is named in it, if any; None for other files.
-
-    >>> database_file("clinic.db?table=ward.patients") == (Path("clinic.db"), "ward.patients")
-    True
-    >>> database_file("patients.csv") is None
-    True
-    """
-    text = os.fspath(path)
-    file, mark, table = text.partition("?table=")
-    if mark and not Path(text).exists():
-        return Path(file), unquote(table)
-    return (Path(text), None) if Path(text).suffix.lower() in DATABASES else None

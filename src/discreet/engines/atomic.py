@@ -37,6 +37,15 @@ def scratch_folder() -> Path:
     return Path(tempfile.mkdtemp(dir=_process_folder(os.getpid())))
 
 
+def spilled_bytes() -> int:
+    """Return the size of what the engine put on disk for want of memory, in the folders of this process."""
+    sizes = []
+    for file in _process_folder(os.getpid()).glob("*/duckdb_temp*"):
+        with contextlib.suppress(OSError):
+            sizes.append(file.stat().st_size)
+    return sum(sizes)
+
+
 def try_lock(path: Path) -> int | None:
     """Lock a file or folder while the returned descriptor stays open; None where it cannot be locked."""
     if _fcntl is None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from discreet.core.errors import OutputError, ParameterError
-from discreet.engines.addresses import DATABASES, ObjectAddress, address_of, database_file
+from discreet.engines.addresses import ObjectAddress, address_of
 from discreet.engines.atomic import scratch_folder, write_failure
 from discreet.engines.formats import WRITTEN, format_of
-from discreet.engines.inputs import STANDARD
+from discreet.engines.inputs import DATABASES, STANDARD, database_file
 from discreet.engines.writing import write_frame
 
 _DUCKDB = (".duckdb", ".ddb")
@@ -68,6 +68,16 @@ def file_of(to: str) -> Path | None:
     return Path(to) if database is None else database[0]
 
 
+def is_view(to: str) -> bool:
+    """Return whether a destination is a view, which shows later rows as well.
+
+    >>> is_view("postgresql://host/clinic?view=k5"), is_view("postgresql://host/clinic?table=k5"), is_view("k5.csv")
+    (True, False, False)
+    """
+    address = None if to == STANDARD else address_of(to)
+    return address is not None and address.view is not None
+
+
 def require_new(to: str, format_: str | None = None) -> None:
     """Refuse, before any work, a destination that is there already or cannot be made."""
     destination = _destination(to, format_)
@@ -104,9 +114,9 @@ def _destination(to: str, format_: str | None) -> Destination:
     if isinstance(address, ObjectAddress):
         return NewObject(address)
     if address is not None:
-        from discreet.engines.postgres.publishing import NewTable
+        from discreet.engines.postgres.publishing import NewTable, NewView
 
-        return NewTable(address)
+        return NewTable(address) if address.view is None else NewView(address)
     if to == STANDARD:
         return StandardOutput(format_ or "csv")
     database = database_file(to)

@@ -12,9 +12,9 @@ from typing import Any
 from discreet.core.boundary import public
 from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
-from discreet.engines.addresses import ObjectAddress, address_of, database_file
+from discreet.engines.addresses import ObjectAddress, address_of
 from discreet.engines.formats import DEFAULT_NULLS, DateOrder, ReadOptions
-from discreet.engines.inputs import Files, files_of, several
+from discreet.engines.inputs import Files, database_file, files_of, several
 
 __all__ = ["DEFAULT_NULLS", "read"]
 

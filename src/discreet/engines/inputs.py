@@ -25,6 +25,8 @@ STANDARD = "-"
 """The name of standard input and output."""
 PATTERN = re.compile(r"[*?[]")
 """What makes a name a pattern."""
+DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
+"""The endings of the files of databases."""
 _PARTITION = re.compile(r"([^=]+)=(.*)", re.DOTALL)
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
@@ -82,6 +84,21 @@ def files_of(path: Path) -> Files:
     names = [file.relative_to(root) for file in files if file.is_file()]
     chosen = data_files(names, path)
     return Files(tuple(root / name for name in chosen), partition_types(chosen, path), path)
+
+
+def database_file(path: str | os.PathLike[str]) -> tuple[Path, str | None] | None:
+    """Return the file of a database and the table that is named in it, if any; None for other files.
+
+    >>> database_file("clinic.db?table=ward.patients") == (Path("clinic.db"), "ward.patients")
+    True
+    >>> database_file("patients.csv") is None
+    True
+    """
+    text = os.fspath(path)
+    file, mark, table = text.partition("?table=")
+    if mark and not Path(text).exists():
+        return Path(file), unquote(table)
+    return (Path(text), None) if Path(text).suffix.lower() in DATABASES else None
 
 
 def several(paths: Sequence[str | os.PathLike[str]]) -> Files:

@@ -9,10 +9,11 @@ from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.core.arrays import IntArray
 from discreet.core.boundary import admitted, in_memory, package_of
-from discreet.core.engine import Engine, Facts, TextLayout, ValueType
+from discreet.core.engine import SMALLEST_NUMBER, Engine, Facts, TextLayout, ValueType
 from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.rng import keyed_order
 from discreet.core.tables.publication import defused, formulas_in, publishable
@@ -115,6 +116,14 @@ class Memory(Engine):
         """Return the number of rows, and how many values of each column are not finite or out of range."""
         return self._embedded.outside_counts(self._lent(frame), ranges)
 
+    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
+        eager = in_memory(frame)
+        dtypes = (nw.String, nw.Categorical, nw.Enum, nw.Int64, nw.UInt64)
+        names = [name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes)]
+        for name, column in zip(names, eager.select(names).to_arrow().columns if names else (), strict=True):
+            yield _matching(name, column, expression)
+
     def formula_cells(self, frame: Any) -> int:
         """Count the cells and column names that a spreadsheet would run."""
         eager = in_memory(frame)
@@ -198,6 +207,24 @@ class Memory(Engine):
 
 
 ENGINE = Memory()
+
+
+def _matching(name: str, column: pa.ChunkedArray, expression: str) -> tuple[Facts, pa.Array]:
+    """Count one column, and find an expression in its different texts; every text is looked at once."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_integer(column.type):
+        long = column.filter(pc.greater_equal(column, pa.scalar(SMALLEST_NUMBER, column.type)))
+        return Facts(name, "whole", len(column), column.null_count, 0), pc.unique(long).cast(pa.string())
+    counted = pc.value_counts(column.drop_null().cast(pa.large_string()))
+    values, counts = counted.field("values"), counted.field("counts")
+    length, words = (
+        (pc.sum(pc.multiply(each.cast(pa.int64()), counts)).as_py() or 0)
+        / max(len(column) - column.null_count, 1)
+        for each in (pc.utf8_length(values), pc.count_substring(values, " "))
+    )
+    facts = Facts(name, "text", len(column), column.null_count, len(values), length, words)
+    return facts, values.filter(pc.match_substring_regex(values, expression))
 
 
 def _readable(rows: pa.Table, format_: str) -> pa.Table:

@@ -17,6 +17,7 @@ from .k_anonymity import KAnonymity as KAnonymity
 from .km_anonymity import KmAnonymity as KmAnonymity
 from .l_diversity import DistinctDiversity as DistinctDiversity
 from .l_diversity import EntropyDiversity as EntropyDiversity
+from .l_diversity import MInvariance as MInvariance
 from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .max_risk import MaxRisk as MaxRisk
 from .per_unit import PerUnit as PerUnit

@@ -1,18 +1,27 @@
-"""Guarantees of answers: differential privacy (Dwork 2006), and no value disclosed."""
+"""Guarantees of answers and synthetic tables: differential privacy (Dwork 2006), and no value disclosed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Protocol, runtime_checkable
+
+import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.guarantee import Relation
 from discreet.core.params import Constraints, FloatIn, InstanceOf, OneOf, require
+from discreet.core.release import Release
 from discreet.core.verdict import Basis, Verdict
 from discreet.guarantees.constructed import ConstructedGuarantee, under_condition
+
+COSTS = "zero_concentrated_costs"
+"""Where the evidence of a synthetic table keeps what each of its measurements cost."""
+_ORDERS = 1 + np.logspace(-6, 9, 1_501)
+"""The orders that are tried. Each of them proves an epsilon, so that a coarse grid is only a little high."""
+_STEPS = 60
 
 
 @runtime_checkable
@@ -32,14 +41,15 @@ class BudgetLog(Protocol):
 @public
 @dataclass(frozen=True, repr=False)
 class DifferentialPrivacy(ConstructedGuarantee):
-    """All answers together are at most e^epsilon times likelier for one value of a record than for another.
+    """What is released is at most e^epsilon times likelier for one value of a record than for another.
 
-    It bounds what the answers add to what somebody believed before. It does not say that no value can be guessed: with
-    an epsilon of 5 a belief of one half may become 99.3 %.
+    It bounds what answers or synthetic rows add to what somebody believed before. It does not say that no value can be
+    guessed: with an epsilon of 5 a belief of one half may become 99.3 %.
 
     Judged from the query log of a vault with ``PrivateAnswers``, by construction: the costs of its answers are added
     up again. Where each user has a history apart, the one that cost most is judged, and the verdict is assumed: it
-    holds if users do not pool their answers, since their costs would add up.
+    holds if users do not pool their answers, since their costs would add up. A synthetic table is judged by what each
+    measurement of the original cost.
 
     Parameters
     ----------
@@ -73,8 +83,11 @@ class DifferentialPrivacy(ConstructedGuarantee):
         return float(self.epsilon)
 
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
-        """Judge the query log of a vault with noisy answers, by construction; anything else is refused."""
+        """Judge what answers or the measurements of a synthetic table cost, by construction; refuse anything else."""
         del suppressed
+        if isinstance(subject, Release) and COSTS in subject.evidence.details:
+            costs: Any = subject.evidence.details[COSTS]
+            subject = SpentBudget(costs, self.delta)
         if not isinstance(subject, BudgetLog):
             self._refuse()
         epsilon, delta = subject.privacy_loss()
@@ -88,14 +101,14 @@ class DifferentialPrivacy(ConstructedGuarantee):
         certain = 1 / (1 + math.exp(-min(self.epsilon, 700)))
         but = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (
-            f"Whatever was believed of a record's value at even odds, the answers raise to {100 * certain:.3g} % at "
-            f"the most{but}."
+            f"Whatever was believed of a record's value at even odds, what is released raises to {100 * certain:.3g} % "
+            f"at the most{but}."
         )
 
     def _refuse(self) -> NoReturn:
         raise ParameterError(
-            "DifferentialPrivacy is a guarantee about the query log of a vault with PrivateAnswers; nothing else can "
-            "be judged by it."
+            "DifferentialPrivacy is a guarantee about the query log of a vault with PrivateAnswers and about synthetic "
+            "tables with the evidence kept by their maker; nothing else can be judged by it."
         )
 
 
@@ -191,3 +204,50 @@ class NoValueDisclosed(ConstructedGuarantee):
         raise ParameterError(
             "NoValueDisclosed is a guarantee about the query log of a vault; nothing else can be judged by it."
         )
+
+
+@dataclass(frozen=True)
+class SpentBudget:
+    """What a release has cost: the zero-concentrated cost (rho) of each measurement, and the delta of the promise."""
+
+    costs: Sequence[float]
+    delta: float
+    condition: None = None
+
+    def privacy_loss(self) -> tuple[float, float]:
+        """Return the epsilon and the delta of all measurements together; costs are rounded up as they are added."""
+        rho = math.nextafter(math.fsum(self.costs), math.inf) if self.costs else 0.0
+        return epsilon_of(rho, self.delta), self.delta if rho else 0.0
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    """Return the epsilon that rho-zCDP promises with a delta (Canonne, Kamath and Steinke 2020, proposition 12).
+
+    It is the least of a rho + ln((a - 1)/a) - ln(delta a)/(a - 1) over the orders a above 1.
+
+    >>> 0 < epsilon_of(0.01, 1e-9) < 0.01 + 2 * math.sqrt(0.01 * math.log(1e9))
+    True
+    """
+    if rho <= 0:
+        return 0.0
+    if delta <= 0:
+        return math.inf
+    beyond = _ORDERS - 1
+    bounds = _ORDERS * rho + np.log1p(-1 / _ORDERS) - (math.log(delta) + np.log(_ORDERS)) / beyond
+    return max(float(bounds.min()), 0.0)
+
+
+def rho_of(epsilon: float, delta: float) -> float:
+    """Return the largest cost, but for rounding, whose epsilon at a delta is no more than this one.
+
+    >>> rho = rho_of(1.0, 1e-9)
+    >>> epsilon_of(rho, 1e-9) <= 1.0 < epsilon_of(rho * 1.001, 1e-9)
+    True
+    """
+    low, high = 0.0, max(epsilon, 1.0)
+    while epsilon_of(high, delta) <= epsilon:
+        low, high = high, 2 * high
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)
+    return low

@@ -9,8 +9,9 @@ from functools import wraps
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.core.arrays import BoolArray, FloatArray
+from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.guarantee import A_GUARANTEE, AllOf, Guarantee, HasGroups, Relation, SensitiveGuarantee
@@ -139,16 +140,23 @@ class PerUnit(Guarantee):
 
     def measure(self, groups: Groups) -> FloatArray:
         """Measure every class by its units; with too few of them it measures no better than their number."""
-        return self._measured(self._counted(groups))
+        sizes = self._sizes(groups)
+        enough = np.inf if self.higher_is_better else 0.0
+        few = sizes if self.higher_is_better else np.inf
+        absent = np.where(sizes >= self.smallest, enough, few).astype(np.float64)
+        return np.asarray(self._of_present(groups, self._measured, absent))
 
     def holds(self, groups: Groups) -> BoolArray:
         """Return for every class whether it keeps the guarantee."""
-        return self._held(self._counted(groups))
+        return np.asarray(self._of_present(groups, self._held, self._sizes(groups) >= self.smallest))
 
     def together(self, groups: Groups) -> BoolArray:
         """Return which classes of a whole table to keep."""
-        units = self._counted(groups)
-        return np.asarray(self.guarantee.together(units) & (units.sizes >= self.smallest))
+
+        def judged(units: Groups) -> BoolArray:
+            return np.asarray(self.guarantee.together(units) & (units.sizes >= self.smallest))
+
+        return np.asarray(self._of_present(groups, judged, self._sizes(groups) >= self.smallest))
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however the class is divided: units only get fewer."""
@@ -196,6 +204,30 @@ class PerUnit(Guarantee):
         named = {hidden: pairs.name for hidden, pairs in units.pairs.items() if hidden in groups.sensitive}
         return units.counted(groups, self.guarantee.columns(tuple(named.values())))
 
+    def _sizes(self, groups: Groups) -> IntArray:
+        """Return the number of units in each class."""
+        return np.diff(groups.sensitive[self._known().column].indptr).astype(np.int64)
+
+    def _of_present(
+        self, groups: Groups, judge: Callable[[Groups], NDArray[Any]], otherwise: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Judge the classes whose units have values at all.
+
+        In linked tables, a class may be of people without a row in the table of the values. Whoever knows its
+        quasi-identifiers knows that; there is no value to learn, and only the number of people counts.
+        """
+        counted = self._known().pairs.items()
+        named = {pairs.name: hidden for hidden, pairs in counted if hidden in groups.sensitive}
+        absent = np.zeros(groups.n_groups, np.bool_)
+        for name in self.guarantee.columns(tuple(named)):
+            absent |= np.diff(groups.sensitive[named[name]].indptr) == 0
+        if not absent.any():
+            return judge(self._counted(groups))
+        judged = otherwise.copy()
+        if not absent.all():
+            judged[~absent] = judge(self._counted(groups.only(~absent)))
+        return judged
+
     def _measured(self, units: Groups) -> FloatArray:
         measure = self.guarantee.measure(units)
         few = units.sizes < self.smallest
@@ -206,15 +238,15 @@ class PerUnit(Guarantee):
         return np.asarray(self.guarantee.holds(units) & (units.sizes >= self.smallest))
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
-        units = self._counted(groups)
         if self.table_wide:
+            units = self._counted(groups)
             verdict, holds = self.guarantee._judge(units, judged)
             parts = tuple(
                 replace(part, guarantee=f"{part.guarantee} per {self.unit!r}") for part in verdict.parts
             )
             return replace(verdict, guarantee=repr(self), parts=parts), holds
-        holds = self._held(units)
-        verdict = self._verdict(self._measured(units), holds, groups, judged)
+        holds = self.holds(groups)
+        verdict = self._verdict(self.measure(groups), holds, groups, judged)
         return verdict, holds
 
 

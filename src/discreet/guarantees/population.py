@@ -13,7 +13,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.guarantee import Guarantee, Relation, compare
 from discreet.core.params import Constraints, FloatIn, IntIn
-from discreet.core.tables.groups import Groups, SharedCover
+from discreet.core.tables.groups import Groups, NestedCover, SharedCover
 from discreet.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -76,6 +76,15 @@ class KMap(Guarantee):
                 "quasi-identifying columns, not bare classes."
             )
         return groups.cover.matches(self.population).astype(np.float64)
+
+    def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
+        """Bound from below how many rows of each class fail: all of it, where finer labels describe fewer people.
+
+        They need not: a population that lacks a hierarchy cannot read its labels, which describe nobody then.
+        """
+        if isinstance(groups.cover, NestedCover) and groups.cover.is_nested(self.population):
+            return np.where(self.holds(groups), 0.0, groups.sizes)
+        return super().failing_at_least(groups, moved=moved)
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

@@ -1,5 +1,6 @@
 from discreet.kinds.baskets import BasketSection as BasketSection
 from discreet.kinds.cells import CellsSection as CellsSection
+from discreet.kinds.linked_tables import LinkedSection as LinkedSection
 from discreet.kinds.roles import MissingRoleError as MissingRoleError
 from discreet.kinds.sketches import SketchSection as SketchSection
 
@@ -7,6 +8,8 @@ from .auditing import VaultJob as VaultJob
 from .collecting import DistortJob as DistortJob
 from .collecting import PerturbJob as PerturbJob
 from .descriptions import roles_of as roles_of
+from .evidence.statement import EvidenceStatement as EvidenceStatement
+from .evidence.statement import evidence_statement as evidence_statement
 from .learning import FitJob as FitJob
 from .learning import PredictJob as PredictJob
 from .mining import MineJob as MineJob

@@ -164,7 +164,7 @@ class PerturbJob(VerbJob):
         from discreet.core.engine import engine_of
         from discreet.engines.files import read
         from discreet.job.channels.hiding import HIDINGS
-        from discreet.measure.spelling import formula_cautions
+        from discreet.measure.spelling import published_cautions
 
         hiding = HIDINGS[self.method](self)
         begin("Reading")
@@ -178,7 +178,7 @@ class PerturbJob(VerbJob):
         exact = [name for name in types if name not in (*self.columns, *self.drop)]
         n_rows = hiding.look_at(relation, engine)
         own = hiding.cautions()
-        cautions = [*own, *_exact_columns(exact), *formula_cautions(rows), *self._unique_columns(rows)]
+        cautions = [*own, *_exact_columns(exact), *published_cautions(rows), *self._unique_columns(rows)]
         begin("Hiding")
         stream = self._hidden(rows, hiding)
         figures = {
@@ -364,7 +364,7 @@ class DistortJob(VerbJob):
             ) from None
 
     def _figures(self, channel: Any, baskets: Any, entries: int) -> dict[str, Any]:
-        from discreet.measure.spelling import formula_cautions
+        from discreet.measure.spelling import published_cautions
 
         longest, n_items = int(baskets.lengths.max(initial=0)), max(baskets.n_items, 1)
         return {
@@ -387,7 +387,7 @@ class DistortJob(VerbJob):
             "seeded": self.seed is not None,
             "list": "named" if self.items is not None else "of the baskets",
             "cautions": [
-                caution.to_dict() for caution in (*formula_cautions(baskets), *self._item_list(baskets))
+                caution.to_dict() for caution in (*published_cautions(baskets), *self._item_list(baskets))
             ],
             "file": None if self.out is None else str(self.out),
             "order": "kept" if self.keep_order else "shuffled",

@@ -197,7 +197,7 @@ class PredictJob(VerbJob):
 
     def make(self, begin: Progress) -> Made:
         """Return the predictions as an Arrow table."""
-        from discreet.measure.spelling import formula_cautions
+        from discreet.measure.spelling import published_cautions
         from discreet.mine import model_from_dict
 
         begin("Reading")
@@ -210,7 +210,7 @@ class PredictJob(VerbJob):
             predictions = self._predictions(model, rows)
         figures = {
             "rows": predictions.num_rows,
-            "cautions": [caution.to_dict() for caution in formula_cautions(predictions)],
+            "cautions": [caution.to_dict() for caution in published_cautions(predictions)],
             "file": None if self.out is None else str(self.out),
         }
         return Made("predictions", predictions, figures, self.written(predictions))

@@ -29,8 +29,8 @@ from discreet.kinds.wording import nearest_name, quoted_list
 class Job:
     """Everything a run needs; `run` does it.
 
-    A job is about one kind of data, which one of ``columns``, ``baskets``, ``sketches`` and ``cells`` describes. Its
-    guarantee is what a publisher keeps, or a `RulesHidden`.
+    A job is about one kind of data, which one of ``columns``, ``baskets``, ``sketches``, ``cells`` and
+    ``tables`` describes. Its guarantee is what a publisher keeps, or a `RulesHidden`.
 
     Parameters
     ----------
@@ -72,6 +72,8 @@ class Job:
         Where the rows are written as well: a new file, ``-``, or the address of a new table; None for the folder alone.
     include
         What the release holds on request: ``"bounds"``, ``"healthdcat"``.
+    allow
+        Columns that are published although they hold free text or direct identifiers, such as e-mail addresses.
     predict
         The sensitive columns that the report predicts; by default the table's own label and the first others.
     baskets
@@ -80,6 +82,8 @@ class Job:
         Sketches: the key and the longest sketch.
     cells
         Tables of counts or sums: by which columns, and what is summed.
+    tables
+        Linked tables: a `LinkedSection` for each, by its name; ``data`` is None, since each names its file.
     sections
         Any other kind of data: what its section says, by the name of the section.
     source
@@ -124,10 +128,12 @@ class Job:
     sign: Path | None = field(default=None, repr=False)
     to: str | None = field(default=None, repr=False)
     include: Sequence[str] = ()
+    allow: Sequence[str] = ()
     predict: Sequence[str] = ()
     baskets: BasketSection | None = None
     sketches: SketchSection | None = None
     cells: CellsSection | None = None
+    tables: Mapping[str, Any] | None = None
     sections: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = field(default=None, repr=False)
 
@@ -206,6 +212,7 @@ class Job:
             "baskets": self.baskets,
             "sketches": self.sketches,
             "cells": self.cells,
+            "tables": self.tables,
         }
         return {**built_in, **self.sections}.get(kind.section or "")
 

@@ -36,9 +36,10 @@ _OUTPUT = (
     "sign",
     "to",
     "include",
+    "allow",
     "predict",
 )
-_FIELDS = ("columns", "baskets", "sketches", "cells")
+_FIELDS = ("columns", "baskets", "sketches", "cells", "tables")
 """The sections that are fields of a job; those of other kinds stand in its sections."""
 _BOOL = InstanceOf((bool,), "true or false")
 _PATH = InstanceOf((str, Path, Address), "a path")
@@ -72,8 +73,9 @@ def job_from_dict(document: Mapping[str, Any], *, folder: Path | None = None) ->
     refuse_unknown("The job", document, ("input", section, "guarantee", "method", "output"))
     about = kind.parse(_table(document, section), folder)
     source = _input(_table(document, "input"), kind)
+    path = source.pop("path", None)
     return Job(
-        data=_located(source.pop("path"), folder),
+        data=None if path is None else _located(path, folder),
         rest=rest_from(source.pop("rest", None)),
         reading=source,
         guarantee=guarantee_from(
@@ -98,7 +100,12 @@ def _kind(document: Mapping[str, Any]) -> Kind:
 def _input(section: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     """Check where and how to read."""
     rest = ("rest",) if isinstance(kind, TableKind) else ()
-    refuse_unknown("[input]", section, ("path", *kind.reading, *rest))
+    fixed_keys = rest if kind.names_files else ("path", *rest)
+    refuse_unknown("[input]", section, (*fixed_keys, *kind.reading))
+    if kind.names_files:
+        return reading_from(
+            {name: value for name, value in section.items() if value is not None}, kind.reading
+        )
     if "path" not in section:
         raise InputError("The job does not say what to read: give [input] its path.")
     require("input", "path", section["path"], _PATH)
@@ -196,7 +203,7 @@ def output_from(section: Mapping[str, Any], folder: Path, formats: tuple[str, ..
     require("output", "name", section.get("name"), TEXT, NONE)
     require("output", "to", section.get("to"), TEXT, NONE)
     require("output", "format", section.get("format"), OneOf((None, *formats)))
-    for name in ("include", "predict"):
+    for name in ("include", "allow", "predict"):
         require("output", name, section.get(name, []), InstanceOf((list, tuple), "a list of texts"))
     settings = {name: section[name] for name in _OUTPUT[1:] if name in section}
     if settings.get("sign") is not None:

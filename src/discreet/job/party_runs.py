@@ -87,7 +87,7 @@ class PartyJob(VerbJob):
 
     def _figures(self, session: PartySession, outcome: Outcome) -> dict[str, Any]:
         from discreet.core.figures import Caution
-        from discreet.measure.spelling import formula_cautions
+        from discreet.measure.spelling import published_cautions
         from discreet.parties.network.running import written_frames
 
         cautions = [Caution("run", text, public=False) for text in outcome.cautions]
@@ -97,7 +97,7 @@ class PartyJob(VerbJob):
             "leaks": list(session.protocol.leaks),
             "covers": list(outcome.covers),
             "cautions": [
-                caution.to_dict() for caution in (*cautions, *formula_cautions(*written_frames(outcome)))
+                caution.to_dict() for caution in (*cautions, *published_cautions(*written_frames(outcome)))
             ],
             "meter": outcome.meter.to_dict(),
         }

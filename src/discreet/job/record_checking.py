@@ -60,7 +60,7 @@ def judge_record(
         That guarantee; None where the public files do not hold all of it.
     """
     record = written.record
-    figures = None if data is None else _figures(written, data, guarantee)
+    figures = None if data is None else written.kind.figures(as_release(written, data, guarantee))
     recomputed = dict(_leaves(_plain(_recomputed(written, figures, verdict, guarantee))))
     stated = dict(_leaves(dict(record)))
     contradicted = {*_contradicted(written, guarantee), *_other_columns(written, data)}
@@ -96,19 +96,18 @@ def _recomputed(
     for name, value in figures.public.to_dict().items():
         if isinstance(value, dict) and "out" in value:
             recomputed[name] = {key: count for key, count in value.items() if key not in _ONLY_CLAIMED}
-        elif name != "risk" or not _counts_units(guarantee):
+        elif name != "risk" or not _hides_units(record=written.record, guarantee=guarantee):
             recomputed[name] = value
     return recomputed
 
 
-def _figures(written: Written, data: Any, guarantee: Guarantee | None) -> Figures[Any, Any]:
-    """Return the figures as far as the public files hold the release: without original and without evidence."""
+def as_release(written: Written, data: Any, guarantee: Guarantee | None) -> Release:
+    """Return a release as far as the public files hold it: without original and without evidence."""
     record, kind = written.record, written.kind
     counts: Mapping[str, int] = record.get(kind.records_name, {})
     evidence = Evidence(n_rows=counts.get("in", 0), suppressed=counts.get("suppressed", 0))
     released, schema = kind.released_parts(data, record)
-    release = Release(released, guarantee or KAnonymity(1), evidence, record, kind.name, schema)
-    return kind.figures(release)
+    return Release(released, guarantee or KAnonymity(1), evidence, record, kind.name, schema)
 
 
 def _missing_cautions(record: Mapping[str, Any], figures: Figures[Any, Any] | None) -> set[Field]:
@@ -126,7 +125,8 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
     record = written.record
     counts = record.get(written.kind.records_name)
     if counts is not None and not written.kind.draws_records:
-        n_left = counts["in"] - counts["suppressed"]
+        added = record.get("counterfeits", 0)
+        n_left = counts["in"] - counts["suppressed"] + (added if type(added) is int else 0)
         if counts["out"] < n_left or (counts["out"] > n_left and not appends_baskets(record)):
             yield (written.kind.records_name,)
     if guarantee is None:
@@ -135,13 +135,15 @@ def _contradicted(written: Written, guarantee: Guarantee | None) -> Iterator[Fie
         yield ("verdict", "guarantee")
     parts = guarantee.parts if isinstance(guarantee, AllOf) else ()
     stated = [part["guarantee"] for part in record["verdict"].get("parts", [])]
-    if stated and stated != [repr(part) for part in parts]:
+    if parts and stated and stated != [repr(part) for part in parts]:
         yield ("verdict", "parts")
-    if _counts_units(guarantee) and record.get("risk") != {"highest_at_most": 1 / max(guarantee.smallest, 1)}:
+    hidden = _hides_units(record=record, guarantee=guarantee)
+    if hidden and record.get("risk") != {"highest_at_most": 1 / max(guarantee.smallest, 1)}:
         yield ("risk",)
     parameters = record.get("parameters", {})
     for name, value in guarantee.to_dict().items():
-        if name in parameters and parameters[name] != value:
+        # Methods and guarantees may have parameters of one name: OptimalLattice(highest={}) and MaxRisk(highest=0.2).
+        if name in parameters and not isinstance(parameters[name], Mapping) and parameters[name] != value:
             yield ("parameters", name)
 
 
@@ -158,9 +160,13 @@ def _other_columns(written: Written, data: Any) -> Iterator[Field]:
         yield ("columns",)
 
 
-def _counts_units(guarantee: Guarantee | None) -> bool:
+def _hides_units(*, record: Mapping[str, Any], guarantee: Guarantee | None) -> bool:
+    """Return whether units are counted that no released column shows, not even by pseudonyms."""
     parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
-    return any(isinstance(part, PerUnit) for part in parts)
+    shown = "tables" in record or any(
+        entry["role"] == "person" and entry.get("pseudonym") for entry in record.get("columns", ())
+    )
+    return any(isinstance(part, PerUnit) for part in parts) and not shown
 
 
 _DROPPED = ("identifier", "person", "drop")

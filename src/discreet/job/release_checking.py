@@ -112,7 +112,7 @@ def judge_release(
     )
 
 
-def _stated(written: Written) -> Guarantee | None:
+def stated_guarantee(written: Written) -> Guarantee | None:
     """Return the guarantee that release.json states; None where only the owner knows it."""
     if isinstance(written.kind, HiddenRules):
         return _rules(written.owners)
@@ -137,7 +137,7 @@ def _judged(written: Written, guarantee: Guarantee | None) -> ReleaseJudgment:
 
 
 def _judged_as(written: Written, guarantee: Guarantee | None, *, texts: bool) -> ReleaseJudgment:
-    stated = _stated(written)
+    stated = stated_guarantee(written)
     is_named = guarantee is not None
     try:
         data = written.kind.read_released(written, texts=texts)

@@ -11,6 +11,7 @@ from typing import Any
 from discreet.core.engine import Facts
 from discreet.core.hierarchy.bound import HierarchySpec
 from discreet.core.hierarchy.knowledge import Confidence, names_units, tokens, words_for
+from discreet.core.identifiers import DIRECT
 from discreet.core.schema import Role
 
 _SENSITIVE = re.compile(
@@ -21,8 +22,7 @@ _SENSITIVE = re.compile(
     "|orientation|disability|crime|offen[cs]e|conviction|verdict"
 )
 _NAMES = re.compile(
-    "uuid|guid|ssn|nin|name|surname|firstname|lastname|fullname|forename|e?mail|phone|mobile|telephone|fax|passport"
-    "|licen[cs]e|account|iban|card|mrn|nhs|insurance|mac|address|street|username|login|url|plate|serial|record"
+    "|".join(["address", "street", *(words_for(f"safe-harbor-{each}").pattern for each in DIRECT)])
 )
 _KNOWN = re.compile(
     "age|sex|gender|race|ethnicity|birth|birthdate|dob|born|yob|zip|zipcode|postcode|postal|plz|city|town|village"
@@ -39,8 +39,6 @@ _OFTEN_REPEATED = 10
 _MOST_NAMED = 20
 _UNIQUE = 0.9
 _MANY = 0.5
-_LONG_TEXT = 40
-_WORDY = 3
 _EMPTY = 0.9
 _MOST_CODES = 200
 _OFTEN_OWN = 0.2
@@ -179,7 +177,7 @@ def _identifier(facts: Facts, words: Sequence[str]) -> Proposal | None:
             facts, Role.IDENTIFIER, "a key with many values", "its values repeat; if it says whose row it is, "
             "people should be counted by it", confidence="low",
         )  # fmt: skip
-    if facts.is_text and (facts.length > _LONG_TEXT or facts.words >= _WORDY):
+    if facts.is_wordy:
         warning = "it looks like free text, which often names people; it will be dropped"
         return Proposal(facts, Role.IDENTIFIER, "free text", warning)
     if facts.is_numbered or ((facts.is_text or facts.type == "uuid") and facts.uniqueness > _UNIQUE):

@@ -84,6 +84,7 @@ def _release(job: Job, begin: Progress) -> Release:
         sign=job.sign,
         to=job.to,
         include=job.include,
+        allow=job.allow,
     )
 
 

@@ -204,6 +204,7 @@ folder = "release"  # relative to this file
 # pdf = true prints the report into report.pdf as well; strict = true writes nothing where there is any caution.
 # sign = "key.pem" signs release.json with a private key, such as one of `discreet party keys`.
 # include = ["bounds", "healthdcat"] adds the ends of intervals as columns, and a description for health catalogues.
+# allow = ["notes"] publishes columns of free text, or with identifiers such as e-mail addresses.
 # predict = ["readmitted"] names the sensitive columns that the report predicts.
 # spreadsheet_safe = true puts an apostrophe before texts that a spreadsheet would run as a formula.
 # seed = 7 makes the order of the rows repeatable; keep it secret."""

@@ -21,6 +21,8 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
+from discreet.kernels import listeners
+
 _SOURCES = Path(__file__).parent
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
@@ -89,7 +91,20 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             loaded = self._load_overload(sig, target_context)
             if loaded is not None:
                 return loaded
-        return super().load_overload(sig, target_context)
+        missed = super().load_overload(sig, target_context)
+        if missed is None:
+            _announce(True)
+        return missed
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled."""
+        _announce(False)
+        super().save_overload(sig, data)
+
+
+def _announce(is_compiling: bool) -> None:
+    for listener in listeners:
+        listener(is_compiling)
 
 
 class _Entries:

@@ -106,7 +106,7 @@ class PublicBasketFigures(PublicFigures):
     @cached_property
     def grids(self) -> tuple[FloatArray, FloatArray] | None:
         """The density of the matrix of baskets and items, in any order and in band order; None for small data."""
-        from discreet.kinds.basket_estimates import page_grids
+        from discreet.kinds.sections.basket_estimates import page_grids
 
         return page_grids(self.baskets)
 
@@ -298,6 +298,16 @@ class BasketKind(Kind):
             provenance.method(release, internal=internal),
             None if grouped is None else baskets.how_to_count(),
         ]
+
+    def identifiability(self, release: Release) -> Sequence[Block]:
+        """Return the counts, and the probability that baskets are found again."""
+        from discreet.kinds.sections import basket_risk, baskets
+
+        blocks = (
+            baskets.basket_summary(release, internal=False),
+            basket_risk.risk_left(release.figures.public),
+        )
+        return [block for block in blocks if block is not None]
 
     def terms(self, release: Release) -> Mapping[str, str]:
         """Return the terms of reports on baskets."""

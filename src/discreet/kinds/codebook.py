@@ -19,7 +19,7 @@ from discreet.core.hierarchy.bands import band_bounds
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
 from discreet.core.tables.labels import Any_, Interval, MaskLabel, SetOf, parse_label, text, texts, value_kind
-from discreet.kinds.sections.provenance import generalized_cells
+from discreet.kinds.wording import generalized_cells
 
 MOST_VALUES = 100
 """A column that is published exactly lists its values where it has no more."""

@@ -13,7 +13,9 @@ from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
-from discreet.core.verdict import Verdict
+from discreet.core.verdict import Verdict, claimed
+from discreet.guarantees import MInvariance
+from discreet.kinds.kind import Line
 from discreet.kinds.tables import TableKind
 from discreet.measure.spelling import twins_of_values
 from discreet.measure.tables.table_cautions import other_columns
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from discreet.kinds.blocks import Block
     from discreet.kinds.judging import Judgment
     from discreet.kinds.written import Written
+
+
+_EARLIER_GROUPS = "the files cannot show it: which values a person's earlier groups had only the owner knows"
+"""Why one release cannot show m-invariance; `discreet check` of all releases compares them."""
 
 
 class GroupedTableKind(TableKind):
@@ -84,7 +90,10 @@ class GroupedTableKind(TableKind):
         del written, is_named
         require("check", "guarantee", guarantee, InstanceOf((Guarantee,), "a guarantee"))
         verdict = guarantee.check(data)  # type: ignore[union-attr]  # a guarantee, as required
-        return Judgment({"rows": verdict.n_rows, "groups": verdict.n_groups}, verdict)
+        counts = {"rows": verdict.n_rows, "groups": verdict.n_groups}
+        if isinstance(guarantee, MInvariance) and guarantee.release > 1 and verdict.ok:
+            return Judgment(counts, claimed(repr(guarantee)), why=_EARLIER_GROUPS)
+        return Judgment(counts, verdict)
 
     def released_parts(self, data: Any, record: Mapping[str, Any]) -> tuple[Any, Schema]:
         """Return the rows and counts, and the roles of the columns of rows."""
@@ -103,7 +112,7 @@ class GroupedTableKind(TableKind):
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about exact rows, and about sensitive values that are spelled alike."""
         del private
-        yield from _unique_classes(release)
+        yield from _counterfeits(release) if _has_boxes(release) else _unique_classes(release)
         yield from twins_of_values(release)
         yield from other_columns(release, public.singling_out)
 
@@ -117,7 +126,9 @@ class GroupedTableKind(TableKind):
         return []
 
     def cells(self, name: str, column: Column, release: Release, *, internal: bool) -> str:
-        """Return what the cells of a column became: all but sensitive ones are exact."""
+        """Return what the cells of a column became: in groups of Anatomy, all but sensitive ones are exact."""
+        if column.role is Role.QUASI and _has_boxes(release):
+            return "generalized to the box of its group"
         if not internal:
             return "exact"
         if column.role is Role.SENSITIVE:
@@ -133,10 +144,46 @@ class GroupedTableKind(TableKind):
             "Sensitive": terms["Sensitive"],
         }
 
+    def lines(self, release: Release) -> list[Line]:
+        """Return the rows and groups; of m-invariance also what the verdict rests on, and the counterfeits."""
+        lines = super().lines(release)
+        guarantee = release.guarantee
+        if not isinstance(guarantee, MInvariance):
+            return lines
+        n_fake, n_groups = release.recipe["counterfeits"], release.evidence.details["groups"]
+        earlier = "by the released groups, and by those of earlier releases, which are private"
+        return [
+            ("", self.basis if guarantee.release == 1 else earlier),
+            ("rows", f"{release.table.n_rows - n_fake:,} of people, {n_fake:,} counterfeits"),
+            ("groups", f"{n_groups:,}, each with {guarantee.m:,} values or more, all different"),
+            *(line for line in lines if line[0] == "loss"),
+        ]
+
     def groups_of(self, verdict: Verdict) -> str:
         """Return what is judged: groups of rows."""
         del verdict
         return "groups"
+
+
+def _has_boxes(release: Release) -> bool:
+    """Whether rows have the boxes of their groups, as under m-invariance, and no values of their own."""
+    return isinstance(release.guarantee, MInvariance)
+
+
+def _counterfeits(release: Release) -> Iterator[Caution]:
+    """Say how many rows are nobody's, and what choosing groups by values shows."""
+    n_fake = release.recipe.get("counterfeits", 0)
+    if n_fake:
+        yield Caution(
+            "counterfeits",
+            f"{n_fake:,} of {release.table.n_rows:,} rows are counterfeits, which nobody can tell from others; a "
+            "column says how many each group has. Leave as many out of counts, and mention them beside the data.",
+        )
+    yield Caution(
+        "minimality",
+        "Who shares a group depends on sensitive values. Whoever knows the method and everybody's quasi-identifiers "
+        "can rule out some ways to divide people, and may tie a person to a value with more than 1/m.",
+    )
 
 
 def _unique_classes(release: Release) -> Iterator[Caution]:

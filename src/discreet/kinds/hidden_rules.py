@@ -177,6 +177,11 @@ class HiddenRules(Kind):
             hiding.hiding_method(release, internal=internal),
         ]
 
+    def identifiability(self, release: Release) -> Sequence[Block]:
+        """Return nothing: hidden rules are about what data says of everybody, and not about who is in it."""
+        del release
+        return ()
+
     def terms(self, release: Release) -> Mapping[str, str]:
         """Return no terms: the report uses none that need words."""
         del release

@@ -94,6 +94,8 @@ class Kind(ABC):
     """The table of a job file that describes the data; None where no job is about this kind."""
     takes: ClassVar[str] = ""
     """What methods that work on a job's data take, as the registry of methods names it."""
+    names_files: ClassVar[bool] = False
+    """Whether the section names the files of the data, so that [input] has no path."""
     noun: ClassVar[str] = ""
     """The data in an error message."""
     reading: ClassVar[Mapping[str, Constraint]] = {}
@@ -239,17 +241,24 @@ class Kind(ABC):
 
     def figures(self, release: Release) -> Figures[Any, Any]:
         """Return the figures of a release."""
-        from discreet.measure.spelling import formula_cautions
+        from discreet.measure.spelling import formula_cautions, identifier_cautions, identifiers_of
 
         public = self.public_figures(release)
         private = None if release.original is None else self.private_figures(release, public)
         cautions = self.cautions(release, public, private)
-        formulas = formula_cautions(*self.published_texts(release))
-        return Figures(public, private, (*cautions, *formulas))
+        texts = self.published_texts(release)
+        identifiers = identifiers_of(release, texts)
+        all_cautions = (*cautions, *formula_cautions(*texts), *identifier_cautions(identifiers))
+        return Figures(public, private, all_cautions, identifiers)
 
     @abstractmethod
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the blocks of a report, the verdict first; only an internal one may show the private figures."""
+
+    def identifiability(self, release: Release) -> Sequence[Block]:
+        """Return what the released data shows of the risk that is left, without any value; by default nothing."""
+        del release
+        return ()
 
     def terms(self, release: Release) -> Mapping[str, str]:
         """Return the terms that a report uses, with their meaning."""

@@ -23,7 +23,6 @@ from discreet.core.verdict import Verdict, claimed, conjunction
 from discreet.engines.formats import WRITTEN, format_of, output_format
 from discreet.engines.inputs import files_of
 from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHidden, TCloseness
-from discreet.guarantees.row_knowledge import known_row_counts
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
 from discreet.kinds.wording import nearest_name, number, percent
@@ -328,7 +327,10 @@ class TableKind(Kind):
         """Return the cautions about generalized rows, and about sensitive values that are spelled alike."""
         is_measured = private is not None and bool(release.evidence.cells)
         yield from table_cautions(release, public.singling_out, private.loss.total if is_measured else None)
-        yield from known_row_counts(release)
+        if release.schema.person is not None:
+            from discreet.guarantees.row_knowledge import known_row_counts
+
+            yield from known_row_counts(release)
         yield from twins_of_values(release)
 
     def blocks(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
@@ -336,7 +338,7 @@ class TableKind(Kind):
         from discreet.kinds.sections import distributions, provenance
         from discreet.kinds.sections import risk as risks
         from discreet.kinds.sections.risk import guarantee
-        from discreet.kinds.sections.usefulness import cost, lattice
+        from discreet.kinds.sections.usefulness import cost
 
         figures = release.figures
         verdict = guarantee(release.guarantee, release.verdict)
@@ -356,12 +358,22 @@ class TableKind(Kind):
             risks.risk_summary(release, private.risk_before, private.risk, private.loss),
             risks.risk_change(release, private.risk_before, private.risk),
             cost(private.loss),
-            lattice(release),
+            _lattice(release),
             distributions.compared_section(release, release.schema.quasi, risks.min_people(release)),
             sensitive,
             *useful,
             *last,
         ]
+
+    def identifiability(self, release: Release) -> Sequence[Block]:
+        """Return the risk that is left; where people were counted, rows do not show it, and nothing is said."""
+        from discreet.kinds.sections.risk import released_risk
+
+        guarantee = release.guarantee
+        parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+        if any(isinstance(part, PerUnit) for part in parts):
+            return ()
+        return released_risk(release, release.figures.public.risk)
 
     def usefulness(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
         """Return the sections on what can be done with the release."""
@@ -377,7 +389,7 @@ class TableKind(Kind):
 
     def cells(self, name: str, column: Column, release: Release, *, internal: bool) -> str:
         """Return what the cells of a column became, in words; publicly, by the recipe alone."""
-        from discreet.kinds.sections.provenance import generalized_cells, original_cells
+        from discreet.kinds.wording import generalized_cells, original_cells
 
         describe = original_cells if internal else generalized_cells
         return describe(name, column, release)
@@ -450,6 +462,15 @@ def require_predictable(release: Release, names: Sequence[str]) -> None:
                 f"'{name}' cannot be predicted: a prediction is of a sensitive column of numbers or few values"
                 f"{nearest_name(name, known)}"
             )
+
+
+def _lattice(release: Release) -> Block | None:
+    """Return what the search saw of a lattice; what draws it is loaded only where there was one."""
+    if "visited" not in release.evidence.details:
+        return None
+    from discreet.kinds.sections.nodes import lattice
+
+    return lattice(release)
 
 
 def _search_lines(private: PrivateTableFigures) -> Iterator[Line]:

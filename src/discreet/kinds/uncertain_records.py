@@ -14,8 +14,8 @@ from discreet.core.release import Release
 from discreet.core.schema import Column, other
 from discreet.core.tables.table import Table
 from discreet.guarantees.expected_anonymity import ANONYMITY
+from discreet.kinds.drawn.pseudo_data import PseudoKind, seeded_noise
 from discreet.kinds.kind import Line
-from discreet.kinds.pseudo_data import PseudoKind, seeded_noise
 from discreet.kinds.tables import PublicTableFigures
 from discreet.kinds.wording import number, percent
 from discreet.measure import LikelihoodRanks, likelihood_ranks

@@ -1,4 +1,4 @@
-"""Wording: numbers, shares, counts and JSON as text, names in errors, and what a release is called."""
+"""Wording: numbers, shares, counts and JSON as text, names in errors, what a release is called and its cells are."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import ParameterError
+from discreet.core.schema import DROPPED, Role
 
 if TYPE_CHECKING:
+    from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
     from discreet.core.release import Release
+    from discreet.core.schema import Column
+
+_HIERARCHIES = {"intervals": "intervals", "cuts": "intervals", "masked": "masks", "flat": "all or nothing"}
 
 
 def refuse_unknown(where: str, keys: Iterable[str], names: Iterable[str]) -> None:
@@ -140,10 +145,12 @@ def plain_json(value: Any) -> Any:
 
 
 _NOT_TO_EVERYBODY = (
-    "Not to everybody: columns that are published exactly single people out. Hand it on only to those who cannot know "
-    "these columns of anyone, or are bound not to look; or change their roles."
+    "Not to everybody: columns that are published exactly single people out, or name them. Hand it on only to those "
+    "who cannot know these columns of anyone, or are bound not to look; or change their roles."
 )
-SINGLING_OUT = ("unique-exact", "unique-sensitive", "unique-column", "unique-combination")
+SINGLING_OUT = (
+    "unique-exact", "unique-sensitive", "unique-column", "unique-combination", "direct-identifier", "free-text",
+)  # fmt: skip
 """The cautions that speak against handing a release to everybody."""
 
 
@@ -158,3 +165,36 @@ def handing_on(release: Release) -> tuple[str, str]:
         kinds = counted(len({caution.code for caution in public}), "caution")
         return "yes, with conditions", f"Yes, unless one of {kinds} says that it must not be."
     return "yes", "Yes."
+
+
+def generalized_cells(name: str, column: Column, release: Release) -> str:
+    """Return what the cells of a released column are, by the recipe alone."""
+    if column.role is not Role.QUASI:
+        return "exact"
+    levels = release.recipe.get("levels")
+    if levels is not None:
+        level = levels.get(name)
+        if isinstance(level, Mapping):
+            return f"each value generalized to one of the levels {', '.join(level)}"
+        return f"generalized to {'the top' if level == 'top' else f'level {level}'}" if level else "exact"
+    return "generalized where needed"
+
+
+def original_cells(name: str, column: Column, release: Release) -> str:
+    """Return what became of the cells of an original column."""
+    if column.role in DROPPED:
+        return "dropped" if column.key is None else "replaced by keyed pseudonyms"
+    if column.role is not Role.QUASI:
+        return "as it was"
+    levels = release.evidence.levels
+    tree = release.original.encoded[name].hierarchy
+    if levels is not None and name in levels:
+        top = tree.height if tree is not None else 1
+        return "as it was" if levels[name] == 0 else f"generalized to level {levels[name]} of {top}"
+    kind = "" if column.hierarchy is None else f" along its hierarchy ({_kind(column.hierarchy)})"
+    return f"generalized{kind}" if release.evidence.cells[name].loss.any() else "as it was"
+
+
+def _kind(hierarchy: Hierarchy | HierarchySpec) -> str:
+    """Return what kind of hierarchy a column has, in words."""
+    return _HIERARCHIES.get(getattr(hierarchy, "kind", "tree"), "tree")

@@ -23,6 +23,8 @@ from .baskets.risk import SensitiveTie as SensitiveTie
 from .baskets.risk import basket_risk as basket_risk
 from .baskets.risk import reidentification as reidentification
 from .baskets.risk import sensitive_tie as sensitive_tie
+from .hipaa import SafeHarbor as SafeHarbor
+from .hipaa import safe_harbor as safe_harbor
 from .noise.attacks import NoiseStripped as NoiseStripped
 from .noise.attacks import pca_attack as pca_attack
 from .noise.attacks import spectral_attack as spectral_attack
@@ -44,6 +46,8 @@ from .pseudo.fidelity import covariance_compatibility as covariance_compatibilit
 from .pseudo.fidelity import fidelity as fidelity
 from .pseudo.fidelity import fidelity_between as fidelity_between
 from .pseudo.fidelity import neighbor_accuracy as neighbor_accuracy
+from .pseudo.pairs import PairFidelity as PairFidelity
+from .pseudo.pairs import pair_fidelity as pair_fidelity
 from .queries.attacks import averaging as averaging
 from .queries.attacks import differencing as differencing
 from .queries.attacks import general_tracker as general_tracker
@@ -71,6 +75,9 @@ from .tables.attribute_lift import AttributeLift as AttributeLift
 from .tables.attribute_lift import attribute_lift as attribute_lift
 from .tables.belief import Belief as Belief
 from .tables.belief import belief as belief
+from .tables.composition import Composition as Composition
+from .tables.composition import Difference as Difference
+from .tables.composition import composition as composition
 from .tables.linkage import AttributeRisk as AttributeRisk
 from .tables.linkage import Linkage as Linkage
 from .tables.linkage import linkage as linkage

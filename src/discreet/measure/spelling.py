@@ -1,9 +1,11 @@
-"""What a data officer would say of published text: look-alikes of sensitive values, formulas, all cautions."""
+"""What a data officer would say of published text: look-alikes, formulas, what names people, all cautions."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,17 +15,45 @@ import pyarrow.compute as pc
 from discreet.core.adapters import KIND_OF, load
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
-from discreet.core.baskets.names import spelling
 from discreet.core.boundary import public
+from discreet.core.engine import engine_of
 from discreet.core.figures import Caution
 from discreet.core.release import Release
+from discreet.core.schema import Role
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.labels import value_kind
 from discreet.core.tables.publication import formula_cells
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
+LIKELY = (
+    r"@|://|[Ww]{3}\.|\+[1-9]|[0-9][ ()./:-]+[0-9]+[ ()./:-]+[0-9]|([0-9][ -]?){12}[0-9]|:[0-9A-Fa-f]{0,4}:"
+    r"|[-:][0-9A-Fa-f]{2}[-:]|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}|[A-Za-z][^A-Za-z0-9]{0,4}[0-9]{4}"
+)
+"""What every text with an identifier has: one pass leaves out nearly all others. PostgreSQL reads it too."""
+_MANY_NAMED = 20
+_WAYS_OUT = "Drop the column, or take out what names people."
 _MOST_VALUES = 100_000
 """A column of more different texts is no list of categories, and is not looked through."""
+_IGNORED = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | set(
+    map(chr, range(0xFE00, 0xFE10))
+)
+"""Characters that are not shown although they are neither format nor control characters."""
+
+
+def spelling(name: str) -> str:
+    r"""Return what is left of a name without case, blanks, forms of letters and invisible characters.
+
+    >>> {spelling(name) for name in ("HIV", "hiv ", "H\u200bIV", "\uff28\uff29\uff36")}
+    {'hiv'}
+    """
+    if not (name.isascii() and name.isprintable()):
+        name = unicodedata.normalize("NFKC", "".join(filter(_is_visible, name)))
+        name = unicodedata.normalize("NFKC", name.casefold())
+    return "".join(name.casefold().split())
+
+
+def _is_visible(char: str) -> bool:
+    return char.isspace() or not (char in _IGNORED or unicodedata.category(char) in ("Cc", "Cf"))
 
 
 def twins_of_sensitive(data: GroupedBaskets) -> Iterator[Caution]:
@@ -114,7 +144,7 @@ def published_formulas(published: Any) -> int:
     >>> published_formulas(Baskets.from_lists([["=1+1", "milk"], ["=1+1"], ["-5"]]))
     1
     """
-    return sum(map(formula_cells, _frames(published)))
+    return sum(map(formula_cells, text_frames(published)))
 
 
 def formula_cautions(*published: Any) -> tuple[Caution, ...]:
@@ -132,11 +162,98 @@ def formula_cautions(*published: Any) -> tuple[Caution, ...]:
     )
 
 
-def _frames(data: Any) -> Iterator[Any]:
+@dataclass(frozen=True)
+class FoundIdentifiers:
+    """What names people in the texts of one published column.
+
+    Attributes
+    ----------
+    column
+        The column; ``item`` and ``label`` stand for the items of baskets and the labels of cells.
+    counts
+        How many different values hold an identifier, by what it is.
+    is_free
+        Whether the column is free text.
+    named
+        What the column is named after, if it has many values and is published exactly; only a caution.
+    """
+
+    column: str
+    counts: dict[str, int]
+    is_free: bool
+    named: str = ""
+
+    @property
+    def code(self) -> str:
+        """The code of the caution; what is only named after an identifier is not refused."""
+        return "direct-identifier" if self.counts else "free-text" if self.is_free else "named-identifier"
+
+    def __str__(self) -> str:
+        listed = ", ".join(f"{noun} in {n:,}" for noun, n in self.counts.items())
+        parts = [f"holds {listed} of its different values"] if listed else []
+        if self.is_free:
+            parts.append("is free text, which often names people, places and days that no pattern finds")
+        return f"Column '{self.column}' {' and '.join(parts) or f'is named after {self.named}'}"
+
+
+def found_identifiers(*published: Any, exact: Collection[str] | None = None) -> tuple[FoundIdentifiers, ...]:
+    """Look for direct identifiers in every text of published data.
+
+    Parameters
+    ----------
+    published
+        Frames, baskets or releases.
+    exact
+        The columns that may be free text; None takes all. Labels of groups are not.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> found_identifiers(pa.table({"contact": ["a@b.org", "none", "c@d.org"]}))[0].counts
+    {'e-mail addresses': 2}
+    """
+    return tuple(
+        each for data in published for frame in text_frames(data) for each in _identifiers(frame, exact)
+    )
+
+
+def _identifiers(frame: Any, exact: Collection[str] | None) -> Iterator[FoundIdentifiers]:
+    for facts, likely in engine_of(frame).matching_texts(frame, LIKELY):
+        is_exact = exact is None or facts.name in exact
+        is_free, many = is_exact and facts.is_free_text, is_exact and facts.n_distinct > _MANY_NAMED
+        if not (len(likely) or is_free or many):
+            continue
+        from discreet.core.identifiers import DIRECT, LETTERS, identifiers_in, named_letter
+
+        counts = {pattern.noun: n for pattern, n in identifiers_in(likely)}
+        letter = named_letter(facts.name) if many else None
+        named = LETTERS[letter] if letter is not None and letter in DIRECT else ""
+        if counts or is_free or named:
+            yield FoundIdentifiers(facts.name, counts, is_free, named)
+
+
+def identifiers_of(release: Release, published: Sequence[Any]) -> tuple[FoundIdentifiers, ...]:
+    """Look for direct identifiers in the texts of a release; only columns that are published exactly are free text."""
+    exact = [name for name, column in release.schema.items() if column.role in (Role.OTHER, Role.SENSITIVE)]
+    return found_identifiers(*published, exact=exact)
+
+
+def identifier_cautions(columns: Sequence[FoundIdentifiers]) -> Iterator[Caution]:
+    """Say of each column what names people in it."""
+    for column in columns:
+        yield Caution(column.code, f"{column}: whoever reads it may know whose record it is. {_WAYS_OUT}")
+
+
+def published_cautions(*published: Any) -> tuple[Caution, ...]:
+    """Return what to say of the texts in published data: formulas of spreadsheets, and what names people."""
+    return (*formula_cautions(*published), *identifier_cautions(found_identifiers(*published)))
+
+
+def text_frames(data: Any) -> Iterator[Any]:
     """Return the frames that hold every text of published data."""
     if isinstance(data, Release):
         for part in load(KIND_OF)(data).published_texts(data):
-            yield from _frames(part)
+            yield from text_frames(part)
     else:
         # A frame on a cluster has every attribute: it takes their names for columns.
         yield from data.text_frames() if hasattr(type(data), "text_frames") else (data,)

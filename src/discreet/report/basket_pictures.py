@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.arrays import FloatArray
-from discreet.kinds.basket_estimates import Curve
+from discreet.kinds.sections.basket_estimates import Curve
 from discreet.report.theme import PAGE, encoded_by, page_chart
 
 _GAP = 8

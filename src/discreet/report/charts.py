@@ -8,7 +8,6 @@ from typing import Any
 
 from discreet.core.arrays import FloatArray
 from discreet.core.errors import InternalError
-from discreet.kinds.basket_estimates import Curve
 from discreet.kinds.blocks import (
     ClassSizeBars,
     Distribution,
@@ -17,6 +16,7 @@ from discreet.kinds.blocks import (
     SensitiveShares,
     ShareBars,
 )
+from discreet.kinds.sections.basket_estimates import Curve
 from discreet.kinds.sections.nodes import Nodes
 from discreet.report.basket_pictures import kl_curve, matrices
 from discreet.report.theme import PAGE, encoded_by, page_chart

@@ -19,7 +19,7 @@ from discreet.core.release import Release
 from discreet.core.rng import without_seed
 from discreet.core.verdict import Basis, Verdict
 from discreet.engines.atomic import atomic_folders, require_replaceable
-from discreet.engines.destinations import file_of, new_destination, without_password
+from discreet.engines.destinations import file_of, is_view, new_destination, without_password
 from discreet.engines.folders import (
     DIGESTS,
     RECORD,
@@ -37,6 +37,7 @@ from discreet.kinds.metadata import Described, croissant, data_package, health_d
 from discreet.kinds.wording import About, plain_json, today
 from discreet.kinds.written import text_layout
 from discreet.publish.recipes.earlier_rows import EarlierRows
+from discreet.publish.recipes.live_rows import live_rows
 from discreet.report.pdf import browser, print_page
 from discreet.report.signature import signing_key, write_signature
 
@@ -68,6 +69,7 @@ def write_release(
     sign: str | Path | None = None,
     to: str | None = None,
     include: Sequence[str] = (),
+    allow: Sequence[str] = (),
 ) -> Path:
     """Write a release into a folder, and what stays with the owner into another, all or nothing; return the first.
 
@@ -93,7 +95,8 @@ def write_release(
     ):
         _write_private(release, owners, about, report=report)
         chosen = format or kind.usual_format(release)
-        _write_public(release, kind, public, chosen, about, report=report, pdf=pdf, include=include)
+        allowed = sorted({each.column for each in release.figures.identifiers} & set(allow))
+        _write_public(release, kind, public, chosen, about, allowed, report=report, pdf=pdf, include=include)
         if key is not None:
             write_signature(public / RECORD, key)
         write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
@@ -111,7 +114,7 @@ def destination(to: str | None, release: Release, format: str | None) -> Iterato
         return
     if release.kind != "table":
         raise ParameterError("Only the rows of a table are written elsewhere; leave the address out.")
-    with new_destination(to, release.frame, format) as rows:
+    with new_destination(to, live_rows(release) if is_view(to) else release.frame, format) as rows:
         yield rows
 
 
@@ -143,13 +146,14 @@ def _write_public(
     folder: Path,
     format: str,  # noqa: A002
     about: About,
+    allowed: Sequence[str],
     *,
     report: bool,
     pdf: bool,
     include: Sequence[str],
 ) -> None:
     """Write what is handed on, and judge the data as it lies on disk."""
-    record = public_record(release) | about.to_dict()
+    record = public_record(release) | about.to_dict() | ({"allowed": allowed} if allowed else {})
     if "bounds" in include:
         written = kind.write(kind.with_bounds(release), folder, format)
         record["bounds"] = {name: list(pair) for name, pair in bounds_columns(kind.codebook(release)).items()}
@@ -226,7 +230,8 @@ def _write_private(release: Release, folder: Path, about: About, *, report: bool
         written.append(
             write_text(folder / PRIVATE_REPORT, render_report(release, internal=True, about=about))
         )
-    if release.kind == "table" and release.original is not None:
+    # Digests are of distinct tuples, which are not fetched where they exceed memory.
+    if release.kind == "table" and release.original is not None and not release.original.exceeds_memory:
         rows = folder / PRIVATE_ROWS
         rows.write_bytes(EarlierRows.of(release.original).to_bytes())
         written.append(rows)

@@ -70,4 +70,4 @@ def test_bad_options_are_one_line(invoke, survey: Path, options: list[str], word
 
 def test_nothing_is_measured_that_was_not_asked_for(invoke, survey: Path) -> None:
     figures = json.loads(invoke("risk", survey, "--quasi", QUASI, "--json").stdout)
-    assert set(figures) == {"command", "ok", "risk", "linkage"}
+    assert set(figures) == {"command", "ok", "verified", "risk", "linkage"}

@@ -70,7 +70,7 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(invoke, shop: Path
     out = tmp_path / "itemsets.csv"
     out.write_text("mine\n")
     refused = invoke("mine", shop, "--min-support", 2, "--out", out)
-    assert refused.exit_code == 2
+    assert refused.exit_code == 7
     assert "--overwrite" in refused.output
     assert out.read_text() == "mine\n"
     assert invoke("mine", shop, "--min-support", 2, "--out", out, "--overwrite").exit_code == 0

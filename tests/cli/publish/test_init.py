@@ -325,7 +325,7 @@ def test_spss_labels_or_codes(invoke, tmp_path: Path) -> None:
         )
         assert ran.exit_code == 0, ran.output
         released = read(out / "data.sav", labels=not flags).fetchall()
-        assert value in {str(row[1]) for row in released}
+        assert value in {str(row[0]) for row in released}
         assert pyreadstat.read_sav(str(out / "data.sav"))[1].variable_value_labels == {
             "sex": {1: "Male", 2: "Female"}
         }

@@ -42,6 +42,12 @@ def test_columns_that_are_gone_are_said_to_be_dropped(invoke, patients: Path, tm
     assert "disease" in shown
 
 
+def test_the_folder_of_a_release_stands_for_its_recipe(invoke, release: Path) -> None:
+    by_folder, by_file = (invoke("recipe", path) for path in (release, release / "release.json"))
+    assert by_folder.exit_code == 0, by_folder.output
+    assert by_folder.stdout == by_file.stdout.replace(str(release / "release.json"), str(release))
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "ansi"])
 def test_the_statement_gives_the_release(invoke, release: Path, patients: Path, dialect: str) -> None:
     recipe = release / "release.json"

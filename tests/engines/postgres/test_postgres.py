@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import decimal
 import json
+import signal
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +23,10 @@ from tests.servers import postgres_url, run_sql, store
 
 from discreet import Table, identifier, other, quasi, read
 from discreet.cli._app import app
+from discreet.cli._startup import INTERRUPTED
 from discreet.core.engine import arrow_table
-from discreet.core.errors import InputError, SchemaError
+from discreet.core.errors import InputError, OutputError, SchemaError
+from discreet.engines.destinations import new_destination
 from discreet.engines.postgres import session as sessions
 from discreet.engines.writing import write_frame
 from discreet.guarantees import KAnonymity
@@ -298,3 +305,217 @@ def test_no_password_is_left_anywhere(tmp_path: Path) -> None:
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or b"geheim" not in path.read_bytes()
     assert "clerk@127.0.0.1" in (tmp_path / "job.toml").read_text(encoding="utf-8")
+
+
+def test_a_password_is_asked_for_on_a_terminal_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_sql(
+        "DROP OWNED BY typist" if run_sql("SELECT 1 FROM pg_roles WHERE rolname = 'typist'") else "SELECT 1",
+        "DROP ROLE IF EXISTS typist",
+        "CREATE ROLE typist LOGIN PASSWORD 'ge&h=ei m%'",
+    )
+    table = store("typed_in", mixed_rows(), exactly=False).partition("=")[2]
+    run_sql(f"GRANT SELECT ON {table} TO typist")
+    url = postgres_url(table, user="typist")
+    with pytest.raises(InputError, match="the password is wrong, or none was given"):
+        read(url)
+    asked: list[str] = []
+
+    def typed(prompt: str) -> str:
+        asked.append(prompt)
+        return "ge&h=ei m%"
+
+    monkeypatch.setattr(sessions.getpass, "getpass", typed)
+    for stream in ("stdin", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
+    assert len(read(url).columns) == len(read(url).columns) == 12
+    assert len(asked) == 1
+    assert asked[0].startswith("Password for postgresql://typist@127.0.0.1:")
+
+
+def test_of_two_runs_into_one_table_the_first_wins() -> None:
+    run_sql("DROP TABLE IF EXISTS contested")
+    to, rows = postgres_url("contested"), mixed_rows(40)
+    failures: list[BaseException] = []
+
+    def late() -> None:
+        try:
+            with new_destination(to, rows) as destination:
+                destination.commit()
+        except (InputError, OutputError) as error:
+            failures.append(error)
+
+    with new_destination(to, rows) as destination:
+        other_run = threading.Thread(target=late)
+        other_run.start()
+        # The other run passes its look for the table, which nobody sees yet, and waits for it when it makes its own.
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        while run_sql(waiting) == [(0,)]:
+            time.sleep(0.1)
+        destination.commit()
+    other_run.join()
+    assert run_sql("SELECT count(*) FROM contested") == [(40,)]
+    assert "another run is making the same table, or has made it" in str(failures[0])
+
+
+def test_an_interruption_ends_the_query_and_leaves_nothing(tmp_path: Path) -> None:
+    table = store("waiting", mixed_rows()).partition("=")[2]
+    run_sql(
+        "DROP TABLE IF EXISTS slow_k5",
+        f"CREATE VIEW slow_{table} AS SELECT t.*, pg_sleep(0.1)::text AS slept FROM {table} AS t",
+    )
+    words = [
+        sys.executable,
+        "-m",
+        "discreet",
+        "anonymize",
+        postgres_url(f"slow_{table}"),
+        *options(tmp_path / "out"),
+    ]
+    words += ["--drop", "slept", "--to", postgres_url("slow_k5")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run_:
+        asleep = (
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND pid <> pg_backend_pid()"
+        )
+        while run_sql(asleep) == [(0,)]:
+            assert run_.poll() is None, run_.stdout and run_.stdout.read()
+            time.sleep(0.1)
+        run_.send_signal(signal.SIGINT)
+        assert run_.wait(30) == INTERRUPTED
+        assert run_.stdout is not None
+        assert run_.stdout.read().strip() == "error: interrupted; nothing was left half-written."
+    assert list(tmp_path.iterdir()) == []
+    assert run_sql("SELECT to_regclass('slow_k5')::text") == [(None,)]
+    assert run_sql(asleep) == [(0,)]
+
+
+# Views.
+
+
+def view_options(out: Path, *more: str) -> list[str]:
+    return [
+        "--quasi", "age,zip,sex", "--sensitive", "disease", "--identifier", "ssn", "-k", "5", "-l", "2",
+        "--out", str(out),
+        "--hierarchy", "age=intervals:5,10,20", "--hierarchy", "zip=mask", "--no-report", "--method", "optimal",
+        "--max-suppressed", "0.2", *more,
+    ]  # fmt: skip
+
+
+def people(n: int = 600) -> pa.Table:
+    """Return rows of which some classes are too small, in the order in which they came."""
+    return pa.table(
+        {
+            "ssn": [f"ssn {number}" for number in range(n)],
+            "age": pa.array([None if number % 50 == 0 else 18 + number * 7 % 60 for number in range(n)]),
+            "zip": [f"021{number * 13 % 40:02d}" for number in range(n)],
+            "sex": [None if number % 97 == 0 else "fm"[number % 2] for number in range(n)],
+            "disease": [["flu", "cold", None][number * number % 3] for number in range(n)],
+            "dose": [[0.5, -0.0, float("nan")][number % 3] for number in range(n)],
+        }
+    )
+
+
+def classes(view: str) -> list[tuple[int, int]]:
+    """Return the size of each class of a view, and its number of different diseases, null being one."""
+    return run_sql(
+        "SELECT count(*), count(DISTINCT disease) + (count(*) > count(disease))::int "
+        f"FROM {view} GROUP BY age, zip, sex"
+    )
+
+
+def test_a_view_shows_what_was_released_and_keeps_the_guarantee_for_later_rows(tmp_path: Path) -> None:
+    url = store("people", people())
+    table = url.partition("=")[2]
+    view = f"{table}_k5"
+    to = postgres_url().replace("table=", f"view={view}")
+    result = anonymize(url, *view_options(tmp_path / "out", "--to", to, "--rest", "other"))
+    assert result.exit_code == 0, result.output
+    assert "before and after a row" in result.output
+    record = json.loads((tmp_path / "out" / "release.json").read_text(encoding="utf-8"))
+    assert record["rows"]["suppressed"] > 0
+    shown = run_sql(f"SELECT age::text, zip::text, sex::text, disease::text, dose::text FROM {view}")
+    lines = (tmp_path / "out" / "data.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert len(shown) == len(lines) == record["rows"]["out"]
+    assert min(classes(view)) >= (5, 2)
+    assert shown == run_sql(f"SELECT age::text, zip::text, sex::text, disease::text, dose::text FROM {view}")
+    # Later rows: in a class of their own, in one that is there, of values that were never there, and gone again.
+    run_sql(
+        f"INSERT INTO {table} VALUES ('new', 150, '99999', 'x', 'rare', 1)",
+        f"INSERT INTO {table} VALUES ('longer', 30, '0213712345', 'f', 'rare', 1)",
+        f"INSERT INTO {table} SELECT 'many', 151, '88888', 'x', 'flu', 1 FROM generate_series(1, 9)",
+    )
+    later = dict.fromkeys(classes(view))
+    assert min(size for size, _ in later) >= 5
+    assert min(different for _, different in later) >= 2
+    assert not run_sql(f"SELECT 1 FROM {view} WHERE sex = 'x'")
+    run_sql(f"DELETE FROM {table} WHERE abs(hashtext(ssn)) % 3 > 0")
+    assert all(size >= 5 and different >= 2 for size, different in classes(view))
+    again = anonymize(url, *view_options(tmp_path / "again", "--to", to, "--rest", "other"))
+    assert "there already" in again.output
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_reader_of_a_view_sees_neither_the_table_nor_rows_that_are_withheld(tmp_path: Path) -> None:
+    run_sql(
+        "DROP OWNED BY reader CASCADE"
+        if run_sql("SELECT 1 FROM pg_roles WHERE rolname = 'reader'")
+        else "SELECT 1",
+        "DROP ROLE IF EXISTS reader",
+        "CREATE ROLE reader LOGIN PASSWORD 'geheim'",
+    )
+    url = store("watched", people())
+    table = url.partition("=")[2]
+    view = f"{table}_k5"
+    to = postgres_url().replace("table=", f"view={view}")
+    assert anonymize(url, *view_options(tmp_path / "out", "--to", to, "--rest", "drop")).exit_code == 0
+    ((definition,),) = run_sql(f"SELECT pg_get_viewdef('{view}'::regclass)")
+    values = [value for name in ("zip", "disease", "ssn") for value in people()[name].to_pylist() if value]
+    assert not [value for value in values if f"'{value}'" in definition]
+    run_sql(
+        f"GRANT SELECT ON {view} TO reader",
+        "CREATE OR REPLACE FUNCTION leak(text) RETURNS bool COST 0.0000001 LANGUAGE plpgsql AS "
+        "$$ BEGIN INSERT INTO leaked VALUES ($1); RETURN true; END $$",
+        "DROP TABLE IF EXISTS leaked",
+        "CREATE TABLE leaked (value text)",
+        "GRANT INSERT ON leaked TO reader",
+    )
+    from adbc_driver_postgresql import dbapi
+
+    address = postgres_url(user="reader", password="geheim").partition("?")[0]
+    with dbapi.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM {view} WHERE leak(ROW(age, zip, sex, disease)::text)")
+        ((n,),) = cursor.fetchall()
+        with pytest.raises(dbapi.Error, match="permission denied"):
+            cursor.execute(f"SELECT * FROM {table}")
+    assert run_sql("SELECT count(*) FROM leaked") == [(n,)]
+    assert n < 600
+
+
+def test_views_that_could_not_keep_their_promise_are_refused(tmp_path: Path) -> None:
+    url = store("unfit", people())
+    view = "view=never_made"
+    to = postgres_url().replace("table=", view)
+    cases = {
+        ("--method", "mondrian"): "for later rows",
+        ("--method", "local"): "for later rows",
+        ("-t", "0.9"): "and TCloseness not",
+        ("--person", "ssn"): "counts people",
+        ("--spreadsheet-safe",): "is for files",
+    }
+    for more, words in cases.items():
+        arguments = view_options(tmp_path / "out", "--to", to, "--rest", "drop", *more)
+        unwanted = {"mondrian": "--max-suppressed", "ssn": "--identifier"}.get(more[-1])
+        if unwanted is not None:
+            at = arguments.index(unwanted)
+            del arguments[at : at + 2]
+        result = anonymize(url, *arguments)
+        assert result.exit_code == USER_ERROR, result.output
+        assert words in result.output.replace("\n", " "), (more, result.output)
+    parquet.write_table(people(), tmp_path / "people.parquet")
+    files = [str(tmp_path / "people.parquet"), *view_options(tmp_path / "out", "--to", to, "--rest", "drop")]
+    assert "over a table of the same database" in anonymize(*files).output
+    run_sql("DROP DATABASE IF EXISTS elsewhere", "CREATE DATABASE elsewhere")
+    other_database = to.replace("/postgres?", "/elsewhere?")
+    result = anonymize(url, *view_options(tmp_path / "out", "--to", other_database, "--rest", "drop"))
+    assert "lies in the database of the table" in result.output
+    assert run_sql("SELECT to_regclass('never_made')::text") == [(None,)]
+    assert not (tmp_path / "out").exists()

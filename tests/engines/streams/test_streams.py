@@ -331,9 +331,9 @@ class FakeConsumer:
         self.errors: list[Message] = []
         self.revoke: Callable[..., None] | None = None
 
-    def subscribe(self, topics: list[str], *, on_assign: Any, on_revoke: Any) -> None:
+    def subscribe(self, topics: list[str], *, on_assign: Any, on_revoke: Any, on_lost: Any) -> None:
         assert topics == ["visits"]
-        self.arrive, self.leave = on_assign, on_revoke
+        self.arrive, self.leave, self.lose = on_assign, on_revoke, on_lost
 
     def assign(self, marks: Sequence[Mark]) -> None:
         self.next = {mark.partition: max(mark.offset, 0) for mark in marks}
@@ -393,7 +393,10 @@ def test_offsets_are_committed_only_after_the_state_is_saved(tmp_path: Path) -> 
     assert kept[0] == {}
     assert all(sum(before.values()) < 900 for before in kept)
     assert consumer.closed
-    assert StreamCondensation.load(state).position_ == {"topic": "visits", "offsets": {"0": 450, "1": 450}}
+    assert StreamCondensation.load(state).position_ == {
+        "topic": "visits",
+        "ranges": {"0": [[0, 450]], "1": [[0, 450]]},
+    }
 
 
 def test_a_crash_between_saving_and_committing_counts_no_message_twice(tmp_path: Path) -> None:
@@ -434,7 +437,7 @@ def test_the_state_is_saved_before_partitions_go_to_another_collector(tmp_path: 
             consumer.leave(consumer, [Mark(0)])
             assert server == {0: 200, 1: 200}
             assert StreamCondensation.load(state).n_records_ == 400
-            assert source.position()["offsets"] == {"1": 200}
+            assert source.position()["ranges"] == {"0": [[0, 200]], "1": [[0, 200]]}
 
     stream = StreamCondensation(4, init_number=50)
     condense_stream(stream, source, state=state, snapshot_every=10_000, idle=0.0, progress=leave_at_the_end)
@@ -458,7 +461,7 @@ def test_bad_messages_are_named_by_their_place() -> None:
     batch = source.next_batch(10)
     assert batch is not None
     assert len(batch) == 3
-    assert source.position()["offsets"] == {"0": 3}
+    assert source.position()["ranges"] == {"0": [[0, 3]]}
     with pytest.raises(BadLineError, match="Message 3 of partition 0 has no column 'b'") as caught:
         source.next_batch(10)
     assert SECRET not in str(caught.value)

@@ -8,6 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.kernels.copies import ascend
+from discreet.kernels.ragged import bounds
 from discreet.kernels.tables import grouping
 from discreet.kernels.tables.matching import first_match, matched_weight
 
@@ -80,3 +82,21 @@ def test_matching_equals_the_definition(data: st.DataObject, width: int, n: int,
     assert (matched_weight(codes, admitted, weights) == expected @ weights).all()
     first = np.where(expected.any(1), expected.argmax(1), -1)
     assert (first_match(codes, admitted) == first).all()
+
+
+@given(st.lists(st.lists(st.integers(0, 3) | st.integers(0, 2**31 - 1), min_size=1, max_size=9), max_size=30))
+def test_lists_are_numbered_as_they_first_appear(lists: list[list[int]]) -> None:
+    indptr = bounds([len(entries) for entries in lists])
+    first, number = grouping.distinct_lists(
+        indptr, np.array([value for entries in lists for value in entries], np.int32)
+    )
+    numbers: dict[tuple[int, ...], int] = {}
+    assert number.tolist() == [numbers.setdefault(tuple(entries), len(numbers)) for entries in lists]
+    assert [tuple(lists[at]) for at in first.tolist()] == list(numbers)
+
+
+@given(st.lists(st.integers(-5, 5) | st.integers(-(2**31), 2**31 - 1), max_size=60))
+def test_arrays_ascend_in_place(values: list[int]) -> None:
+    array = np.array(values, np.int64)
+    ascend(array)
+    assert array.tolist() == sorted(values)

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from discreet import Table, from_mapping, quasi, sensitive
 from discreet.kernels.tables import lattice_nodes as lattice_visit
 from discreet.kernels.tables.lattice import Scratch, pack_fields, stats_of
+from discreet.publish.lattice import cubes as lattice_cubes
 from discreet.publish.lattice import roll_up
+from discreet.publish.lattice import search as lattice_search
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.lattice.roll_up import Recount, RollUp
 from discreet.publish.lattice.search import visit_all
@@ -205,6 +207,13 @@ def test_visit_roll_up_and_recount_equal_counting(
     lattice, rows = drawn
     weights = np.array(data.draw(st.tuples(*[st.sampled_from([0.25, 1.0])] * len(lattice.names))))
     found = visit_all(lattice, weights, smallest, limit)
+    with pytest.MonkeyPatch.context() as patch:
+        cubes = []
+        # Tuples counted one by one at every node, put into every cube, or into the first alone.
+        for sparse, put in ((1e-9, 1.0), (1e9, 1e-9), (1e9, 1e9)):
+            patch.setattr(lattice_cubes, "_SPARSE", sparse)
+            patch.setattr(lattice_cubes, "_PUT", put)
+            cubes.append(lattice_cubes.CubeVisit(lattice, weights).visit(smallest, limit))
     rolled, recounted = RollUp(lattice), Recount(lattice)
     order = data.draw(st.permutations(nodes_of(lattice))) if lattice.n_nodes < 60 else nodes_of(lattice)
     for node in order:
@@ -213,7 +222,8 @@ def test_visit_roll_up_and_recount_equal_counting(
         slow = slow_stats(lattice, rows, node, smallest, limit, weights)
         visited = tuple(array[number] for array in found)
         rolled_up = rolled.stats(node, smallest, limit, weights)
-        for suppressed, lost, squares, kept in (visited, rolled_up):
+        cubed = (tuple(array[number] for array in each) for each in cubes)
+        for suppressed, lost, squares, kept in (visited, rolled_up, *cubed):
             assert (suppressed, squares, kept) == (slow[0], *slow[2:])
             assert lost == pytest.approx(slow[1])
         again = recounted.stats(node, smallest, limit, weights)
@@ -266,6 +276,26 @@ def test_one_column_and_one_level() -> None:
     assert [array.tolist() for array in found] == [[2, 0], [0.0, 0.0], [4, 16], [1, 1]]
     found = visit_all(Lattice(table, lowest={"a": 1}), np.ones(1), 5, 4)
     assert [array.tolist() for array in found] == [[4], [4.0], [0], [0]]
+
+
+def test_the_visit_with_the_least_work_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cubes where the price says so, and never where no inner columns are few enough; the results are the same."""
+    rng = np.random.default_rng(1)
+    names = [f"q{number}" for number in range(5)]
+    table = Table(
+        pa.table({name: rng.integers(0, 9, 3000) for name in names}), {name: quasi() for name in names}
+    )
+    found = {}
+    for price in (0.0, 1e9):
+        monkeypatch.setattr(lattice_search, "SORTED", price)
+        found[price] = visit_all(Lattice(table), np.ones(5), 3, 2500)
+    for sorted_, cubed in zip(found[0.0], found[1e9], strict=True):
+        np.testing.assert_allclose(sorted_, cubed, rtol=1e-12)
+    visit = lattice_cubes.CubeVisit(Lattice(table), np.ones(5))
+    assert visit.nanoseconds < np.inf
+    monkeypatch.setattr(lattice_cubes, "_MOST_OUTER", 0)
+    monkeypatch.setattr(visit.__class__, "visit", None)
+    visit_all(Lattice(table), np.ones(5), 3, 2500)
 
 
 def test_keys_fit_up_to_62_bits() -> None:

@@ -121,7 +121,10 @@ def test_the_private_part_lies_beside_the_folder_for_its_owner_alone(tmp_path: P
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
     assert sorted(path.name for path in (tmp_path / "release").iterdir()) == [
+        "codebook.csv",
+        "croissant.json",
         "data.csv",
+        "datapackage.json",
         "release.json",
         "report.html",
     ]

@@ -183,12 +183,17 @@ def cells(row: Row, node: Node) -> tuple[Any, ...]:
     return tuple(above(name, row[name], level) for name, level in zip(QUASI, node, strict=True))
 
 
-def kept_classes(guarantee: Guarantee, rows: Sequence[Row], node: Node) -> list[list[Row]]:
-    """Leave out classes that break the promise, and again as long as that moves the table they are compared with."""
+def classes_at(rows: Sequence[Row], node: Node) -> list[list[Row]]:
+    """Put rows with the same cells together."""
     classes: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         classes.setdefault(cells(row, node), []).append(row)
-    kept = list(classes.values())
+    return list(classes.values())
+
+
+def kept_classes(guarantee: Guarantee, rows: Sequence[Row], node: Node) -> list[list[Row]]:
+    """Leave out classes that break the promise, and again as long as that moves the table they are compared with."""
+    kept = classes_at(rows, node)
     while True:
         everyone = [row for members in kept for row in members]
         held = [members for members in kept if keeps(guarantee, members, everyone, node)]
@@ -206,6 +211,9 @@ class Priced:
 def column_costs(measure: str, rows: Sequence[Row], node: Node, left: Sequence[Row]) -> list[float]:
     """What each column costs; ``left`` are the suppressed rows."""
     costs = []
+    if measure.startswith("monotone_"):
+        measure, left = measure.removeprefix("monotone_"), []
+        measure = {"entropy": "entropy_bits"}.get(measure, measure)
     n, s = len(rows), len(left)
     for name, level, height in zip(QUASI, node, HEIGHTS, strict=True):
         known = leaves(name, rows)
@@ -229,7 +237,7 @@ def column_costs(measure: str, rows: Sequence[Row], node: Node, left: Sequence[R
             gone = Counter(above(name, row[name], level) for row in left)
             bits -= sum(count * math.log2(count / s) for count in gone.values())
             held = oracles.most_bits(values)
-            costs.append(bits / held if held > 0 else 0.0)
+            costs.append(bits if measure == "entropy_bits" else bits / held if held > 0 else 0.0)
     return costs
 
 
@@ -243,11 +251,15 @@ def priced(
     left = [row for row in rows if id(row) not in stayed]
     if measure == "discernibility":
         cost = float(oracles.discernibility([len(members) for members in kept], len(left), len(rows)))
+    elif measure == "monotone_discernibility":
+        cost = float(sum(len(members) ** 2 for members in classes_at(rows, node)))
     elif measure == "average_class_size":
         cost = len(rows) / (len(kept) + (len(left) > 0))
     else:
         columns = dict(zip(QUASI, column_costs(measure, rows, node, left), strict=True))
-        cost = aggregate(columns, {name: weights.get(name, 1.0) for name in QUASI}, how=how)  # type: ignore[arg-type]
+        by_column = {name: weights.get(name, 1.0) for name in QUASI}
+        one = "mean" if how == "sum" else how
+        cost = aggregate(columns, by_column, how=one) * (len(QUASI) if how == "sum" else 1)  # type: ignore[arg-type]
     return Priced(len(left), cost)
 
 
@@ -320,7 +332,11 @@ class Question:
 @st.composite
 def questions(draw: st.DrawFn, guarantees: st.SearchStrategy[Guarantee]) -> Question:
     measure = draw(st.sampled_from(MEASURES))
-    how = draw(st.sampled_from(["mean", "mean", "maximum", "geometric"])) if measure != "height" else "mean"
+    how = (
+        draw(st.sampled_from(["mean", "mean", "sum", "maximum", "geometric"]))
+        if measure != "height"
+        else "mean"
+    )
     weights = draw(st.just({}) | st.dictionaries(st.sampled_from(QUASI), st.sampled_from([0.5, 1.0, 3.0])))
     lowest, highest = {}, {}
     for name, height in zip(QUASI, HEIGHTS, strict=True):
@@ -583,6 +599,66 @@ def test_a_class_at_its_bound_rules_nothing_out() -> None:
         assert release.evidence.levels == {"x": 0}
 
 
+# --- generalization against suppression --------------------------------------------------------------
+
+
+def factor_cost(rows: Sequence[Row], node: Node, left: Sequence[Row], g: float) -> float:
+    """The mean over columns of ARX's scaled share of leaves, written out from its definition."""
+    n, gone, total = len(rows), {id(row) for row in left}, 0.0
+    for_suppressed, for_generalized = min(1.0, 2 * g), min(1.0, 2 - 2 * g)
+    for name, level in zip(QUASI, node, strict=True):
+        known = leaves(name, rows)
+        under, size = Counter(above(name, leaf, level) for leaf in known), max(len(known), 1)
+        if size == 1:
+            total += for_suppressed * len(left) / n
+            continue
+        x = 0.0
+        for row in rows:
+            a = max(under[above(name, row[name], level)], 1) / size
+            x += a + for_suppressed * (1 - a) if id(row) in gone else for_generalized * a
+        least = for_generalized * n / size
+        total += (x - least) / (n - least)
+    return total / len(QUASI)
+
+
+@given(
+    rows=rows_strategy(),
+    k=st.integers(1, 4),
+    g=st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0]),
+    limit=st.integers(0, 6),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_factor_between_generalization_and_suppression(
+    rows: list[Row], k: int, g: float, limit: int
+) -> None:
+    costs = {}
+    for node in itertools.product(*(range(height + 1) for height in HEIGHTS)):
+        kept = kept_classes(KAnonymity(k), rows, node)
+        stayed = {id(row) for members in kept for row in members}
+        left = [row for row in rows if id(row) not in stayed]
+        if kept and len(left) <= limit:
+            costs[node] = factor_cost(rows, node, left, g)
+    search = OptimalLattice(KAnonymity(k), suppression_factor=g, max_suppressed=limit)
+    if not costs:
+        with pytest.raises(InfeasibleError):
+            search.release(table_of(rows))
+        return
+    details = search.release(table_of(rows)).evidence.details
+    assert details["cost"] == pytest.approx(min(costs.values()), abs=1e-9)
+    every = OptimalLattice(KAnonymity(k), suppression_factor=g, max_suppressed=limit, visit="all")
+    assert every.release(table_of(rows)).evidence.details["cost"] == pytest.approx(details["cost"], abs=1e-9)
+
+
+def test_the_factor_belongs_to_the_loss() -> None:
+    table = table_of([{"age": 18, "town": "ulm", "flag": True, "ward": "a", "pay": 1}] * 2)
+    with pytest.raises(ParameterError, match=r"'suppression_factor' .* belongs to measure='loss'"):
+        OptimalLattice(KAnonymity(2), measure="height", suppression_factor=0.2).release(table)
+    with pytest.raises(
+        ParameterError, match="'suppression_factor' parameter of OptimalLattice must be a number in"
+    ):
+        OptimalLattice(KAnonymity(2), suppression_factor=1.5)
+
+
 # --- ARX's Adult ------------------------------------------------------------------------------------
 
 ADULT = (
@@ -660,6 +736,11 @@ def adult_cost(lattice: Lattice, measure: str, one: Kept) -> float:
     stayed, left = one.sizes * one.kept, one.sizes * ~one.kept
     if measure == "discernibility":
         return float((stayed**2).sum() + n * s)
+    if measure == "monotone_discernibility":
+        return float((one.sizes**2).sum())
+    if measure.startswith("monotone_"):
+        measure, s, left = measure.removeprefix("monotone_"), 0, left * 0
+        measure = {"entropy": "entropy_bits"}.get(measure, measure)
     if measure == "average_class_size":
         return float(n / (one.kept.sum() + (s > 0)))
     if measure == "height":
@@ -680,6 +761,9 @@ def adult_cost(lattice: Lattice, measure: str, one: Kept) -> float:
         gone = np.bincount(one.codes[column], weights=left)
         bits = (own[own > 0] * np.log2(whole[own > 0] / own[own > 0])).sum()
         bits += (gone[gone > 0] * np.log2(s / gone[gone > 0])).sum()
+        if measure == "entropy_bits":
+            total += bits
+            continue
         total += bits / (own[own > 0] * np.log2(n / own[own > 0])).sum()
     return total / m
 

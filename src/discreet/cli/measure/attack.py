@@ -26,7 +26,6 @@ Examples:
 @command(
     short_help="Attack a release as regulators name it: single out, link, infer.",
     epilog=_EPILOG,
-    essentials=("--original", "--control", "--population", "--attacks", "--seed"),
 )
 @click.argument("release", type=options.DATA)
 @click.option(
@@ -66,7 +65,7 @@ def attack(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Try singling out, linkability and inference on RELEASE, and membership inference on pseudo-data."""
+    """Try singling out, linkability and inference on RELEASE, and membership inference on drawn rows."""
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.job.descriptions import is_release, release_folder

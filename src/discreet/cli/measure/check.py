@@ -16,6 +16,7 @@ from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
 from discreet.cli._command import command
 from discreet.cli._options import guarantees_of
+from discreet.cli.measure._safe_harbor import check_safe_harbor, is_safe_harbor, safe_harbor_options
 
 if TYPE_CHECKING:
     from discreet.core.tables.table import Table
@@ -30,10 +31,12 @@ Examples:
   discreet check published.csv --quasi age,zip --population voters.csv --k-map 5
   discreet check release/
   discreet check release/ --signed-by hospital-a.toml
+  discreet check release-january/ release-february/
   discreet check sent.csv --roles release/ -k 5
   discreet check release/ -p 10
   discreet check release/ --rule "diapers => beer" --min-support 0.01
   discreet check baskets.dat --km 5,2
+  discreet check published.csv --safe-harbor --zip3-populations zip3.csv
 
 \b
 Exit codes: 0 verified: every guarantee was recomputed from the data and holds; 1 broken: one does not hold, or the
@@ -48,10 +51,10 @@ CLAIMED = 3
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--roles", "-k", "-l", "-t", "--signed-by", "-p", "--km", "--rule", "--min-support",
-        "--all",
+        "--safe-harbor",
     ),
 )  # fmt: skip
-@click.argument("data", type=options.DATA)
+@click.argument("data", type=options.DATA, nargs=-1, required=True)
 @options.roles(rest="other")
 @options.guarantees
 @click.option(
@@ -74,18 +77,53 @@ CLAIMED = 3
     is_flag=True,
     help="Measure the data by all other guarantees as well, which takes longer.",
 )
+@safe_harbor_options
 @options.reading
 @options.printing
-def check(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:
+def check(data: tuple[Path, ...], as_json: bool, quiet: bool, **values: Any) -> None:
     """Check DATA against guarantees; where none is named or known, measure it by all.
 
     DATA is a table, baskets, a job file, whose input data is checked, or the folder of a release of any kind, whose
-    files are checked against the guarantee of the release.
+    files are checked against the guarantee of the release. The folders of several releases of tables, in the order of
+    their publication, are checked together: what is left of their guarantees for people who are in all of them.
     """
+    if len(data) > 1:
+        click.get_current_context().exit(_check_repeated(data, values, as_json=as_json, quiet=quiet))
+    _check_one(data[0], as_json=as_json, quiet=quiet, **values)
+
+
+def _check_repeated(folders: tuple[Path, ...], values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+    """Check several releases together; return the exit code."""
+    from discreet.cli._output import print_json, print_lines
+    from discreet.cli._progress import stages
+    from discreet.job.descriptions import is_release, release_folder
+    from discreet.job.evidence.repeated_checking import judge_repeated, repeated_lines
+
+    for folder in folders:
+        _refuse_without_record(folder)
+    if not all(map(is_release, folders)) or guarantees_of(values) or values["signed_by"]:
+        raise parse.mistake(
+            "Several are checked together only where all are folders of releases, by their own guarantees.",
+            "discreet check release-1 release-2",
+        )
+    with stages(1, quiet=quiet or as_json) as progress:
+        progress("Judging")
+        judgment = judge_repeated([release_folder(folder) for folder in folders])
+    if as_json:
+        print_json({"command": "check", "ok": judgment.ok, **judgment.to_dict()})
+    elif not quiet:
+        print_lines(repeated_lines(judgment))
+    return 0 if judgment.ok else 1
+
+
+def _check_one(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:
+    """Check a table, baskets, the data of a job, or one release; leave with the exit code."""
     from discreet.cli._described import described_table, promised
     from discreet.job.descriptions import is_release
 
     _refuse_without_record(data)
+    if is_safe_harbor(values):
+        click.get_current_context().exit(check_safe_harbor(data, values, as_json=as_json, quiet=quiet))
     if is_release(data):
         click.get_current_context().exit(_check_release(data, values, as_json=as_json, quiet=quiet))
     if values["signed_by"] is not None:

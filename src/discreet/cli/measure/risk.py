@@ -36,7 +36,7 @@ Examples:
     epilog=_EPILOG,
     essentials=(
         "--quasi", "--sensitive", "--rest", "--roles", "--population", "--population-size", "--threshold", "--external",
-        "--special", "--sets", "--weight", "--known", "--value",
+        "--special", "--sets", "--weight", "--known",
     ),
 )  # fmt: skip
 @click.argument("data", type=options.DATA)
@@ -111,6 +111,7 @@ def _refuse_drawn(data: Path) -> None:
 
     if is_release(data) and (kind := read_record(release_folder(data))["kind"]) in (
         "pseudo-data",
+        "synthetic-data",
         "uncertain-records",
         "sketches",
     ):

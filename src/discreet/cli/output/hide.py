@@ -15,7 +15,6 @@ from discreet.cli import _parse_options as parse
 from discreet.cli import _rules as rules
 from discreet.cli._baskets import basket_input, reading
 from discreet.cli._command import command, in_group
-from discreet.cli._described import with_roles
 from discreet.cli._progress import perform
 from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.registry import METHODS, methods
@@ -78,7 +77,11 @@ def hide(data: Path, out: Path | None, as_json: bool, quiet: bool, **values: Any
         )
     if values["anytime"] and values["method"] != "exact":
         raise parse.mistake("--anytime belongs to --method exact; the others are quick.")
-    job = with_roles(Job.from_dict(_plain(data, out, values)), values)
+    job = Job.from_dict(_plain(data, out, values))
+    if values["roles"] is not None:
+        from discreet.cli._described import with_roles
+
+        job = with_roles(job, values["roles"])
     if values["compare"]:
         _compare(job, values, as_json=as_json, quiet=quiet)
         return

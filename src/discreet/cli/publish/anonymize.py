@@ -11,7 +11,6 @@ from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
-from discreet.cli._described import with_roles
 from discreet.cli._options import guarantees_of
 from discreet.cli._progress import perform
 from discreet.cli._spec_options import parameters_of
@@ -66,7 +65,11 @@ def anonymize(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) 
 
     described = baskets.job(data, values) if baskets.is_baskets(data, values) else _job(data, values)
     job = Job.from_dict(described | {"output": parse.output(out, values)})
-    perform("anonymize", with_roles(job, values), as_json=as_json, quiet=quiet)
+    if values["roles"] is not None:
+        from discreet.cli._described import with_roles
+
+        job = with_roles(job, values["roles"])
+    perform("anonymize", job, as_json=as_json, quiet=quiet)
 
 
 def method_of(values: dict[str, Any]) -> dict[str, Any]:

@@ -59,13 +59,11 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
     """
     from discreet.cli._output import print_outcome
     from discreet.cli._progress import beside_rows, dry_run, stages
-    from discreet.engines.folders import RECORD
     from discreet.job.running import STAGES, finish, refuse_target
     from discreet.kinds.hierarchies import key_from
     from discreet.kinds.tables import require_predictable
     from discreet.publish.recipes.recipe import Recipe
 
-    recipe = recipe / RECORD if recipe.is_dir() else recipe
     refuse_target(out, data, overwrite=values["overwrite"])
     recipe_ = Recipe.read(recipe, private=values["private"])
     if values["joined_unknown"] and values["released"] is None:
@@ -100,11 +98,13 @@ def apply(recipe: Path, data: Path, out: Path, as_json: bool, quiet: bool, **val
         writing |= {name: values[name] for name in ("strict", "name", "pdf", "sign", "to")} | {
             "source": data.name
         }
-        writing["include"] = parse.names_in([values["include"]] if values["include"] else [])
+        writing |= {
+            name: parse.names_in([values[name]] if values[name] else []) for name in ("include", "allow")
+        }
         finish(release, progress, None if dry_run() else out, **writing)
     rehearsed = {"dry_run": True} if dry_run() else None
     if rehearsed:
-        release.refuse_unless_published(strict=values["strict"])
+        release.refuse_unless_published(strict=values["strict"], allow=writing["allow"])
     with beside_rows(values["to"]):
         print_outcome("apply", release, out, as_json=as_json, quiet=quiet, plain=rehearsed)
 

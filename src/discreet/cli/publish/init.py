@@ -15,6 +15,7 @@ _EPILOG = """\b
 Examples:
   discreet init patients.csv
   discreet init patients.csv --out jobs/patients.toml
+  discreet init project.deid        a project of ARX: its roles, hierarchies, models and settings become a job
   discreet run job.toml"""
 
 
@@ -30,17 +31,17 @@ Examples:
 @options.reading
 @options.printing
 def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> None:
-    """Look at DATA, propose roles and hierarchies, and write them into a commented job file.
+    """Look at DATA, propose roles and hierarchies, and write them into a commented job file; or read a project of ARX.
 
     The proposal is a start; the roles are your decision. Proposed hierarchies of categories name the column's
     values, so keep the job file as you keep the data.
     """
     from discreet.cli._progress import stages
     from discreet.core.errors import InputError, OutputError
-    from discreet.engines.addresses import database_file
     from discreet.engines.atomic import atomic_file
     from discreet.engines.files import read
     from discreet.engines.formats import format_of
+    from discreet.engines.inputs import database_file
     from discreet.job.decisions import basket_command, basket_form
     from discreet.job.hierarchy_files import with_files
     from discreet.job.proposals import propose
@@ -51,6 +52,9 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
             f"{out} is there already, and a job file is never overwritten; name another with --out."
         )
     reading = parse.reading(values)
+    if data.suffix.lower() == ".deid":
+        _import(data, out, reading, as_json=as_json, quiet=quiet)
+        return
     # Tables of databases, folders, patterns and standard input are no files by themselves.
     is_file = data.is_file() and database_file(data) is None
     if is_file and not reading and basket_form(data) is not None:
@@ -71,6 +75,30 @@ def init(data: Path, out: Path, as_json: bool, quiet: bool, **values: Any) -> No
     with atomic_file(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
     _print(data, out, proposals, as_json=as_json, quiet=quiet)
+
+
+def _import(data: Path, out: Path, reading: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    """Write the job of a project of ARX, and say what was not carried over."""
+    from discreet.cli._output import print_result
+    from discreet.job.arx.project import import_project
+
+    if reading:
+        raise parse.mistake("A project of ARX says itself how its data is read.")
+    project = import_project(data, out)
+    fields = {
+        "job": str(out),
+        "columns": {name: column["role"] for name, column in project.columns.items()},
+        "guarantees": project.guarantees,
+        "not_carried_over": project.left_out,
+    }
+    lines = [
+        ("columns", f"{len(project.columns):,}, {len(project.hierarchies):,} with a hierarchy"),
+        ("guarantees", ", ".join(guarantee["kind"] for guarantee in project.guarantees) or "none: add one"),
+        *(("left out", each) for each in project.left_out),
+        ("written", f"{out}, with the data and hierarchies in {out.stem}-files"),
+        ("next", f"read {out}; then: discreet run {out}"),
+    ]
+    print_result("init", fields, lines, as_json=as_json, quiet=quiet)
 
 
 def _print(data: Path, out: Path, proposals: Any, *, as_json: bool, quiet: bool) -> None:

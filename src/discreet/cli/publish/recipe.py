@@ -28,9 +28,9 @@ _NOTE = (
 )
 _EPILOG = """\b
 Examples:
-  discreet recipe release/release.json
-  discreet recipe release/release.json --sql --table patients | duckdb hospital.db
-  discreet recipe release/release.json --sql --dialect ansi"""
+  discreet recipe release
+  discreet recipe release --sql --table patients | duckdb hospital.db
+  discreet recipe release --sql --dialect ansi"""
 
 
 @command(short_help="Show a recipe, in words or as SQL.", epilog=_EPILOG)
@@ -40,7 +40,7 @@ Examples:
 @click.option("--table", metavar="NAME", help="The table to select from; data by default.")
 @options.printing
 def recipe(recipe: Path, sql: bool, dialect: Any, table: str | None, as_json: bool, quiet: bool) -> None:
-    """Show the RECIPE (release.json) of a release: method, guarantee and columns."""
+    """Show method, guarantee and columns of a release: RECIPE is its folder, or its release.json."""
     from discreet.cli._output import print_json, print_lines
     from discreet.publish.recipes.recipe import Recipe
 

@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli._command import command
-from discreet.cli._parse_options import mistake
+from discreet.cli._parse_options import mistake, names_in
 from discreet.cli._progress import dry_run, perform
 from discreet.cli._runs import perform_verb
 from discreet.cli._spec_options import are_named
@@ -38,6 +38,7 @@ def run(
     out: Path | None,
     overwrite: bool,
     strict: bool,
+    allow: str | None,
     pdf: bool,
     sign: Path | None,
     to: str | None,
@@ -63,7 +64,8 @@ def run(
     clusters = {"engine": engine, "master": master, "remote": remote}
     cluster = {name: value for name, value in clusters.items() if value is not None}
     if isinstance(read, VerbJob):
-        if strict or pdf or sign or to or cluster or k is not None or are_named(values) or dry_run():
+        refused = strict or allow or pdf or sign or to or cluster or k is not None
+        if refused or are_named(values) or dry_run():
             raise mistake("A job that makes no release takes --out and --overwrite alone.")
         chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
         for target in chosen_verb.targets():
@@ -75,6 +77,7 @@ def run(
         out=out or read.out,
         overwrite=overwrite or read.overwrite,
         strict=strict or read.strict,
+        allow=names_in([allow]) if allow else read.allow,
         pdf=pdf or read.pdf,
         sign=sign or read.sign,
         to=to or read.to,

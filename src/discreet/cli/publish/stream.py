@@ -82,6 +82,12 @@ def stream() -> None:
 @click.option("--kafka", metavar="HOST:PORT", help="The servers of a Kafka topic, instead of a file.")
 @click.option("--topic", metavar="NAME", help="The Kafka topic.")
 @click.option(
+    "--kafka-config",
+    type=options.DATA,
+    metavar="FILE",
+    help="Settings of the Kafka client, name=value a line, such as sasl.password; never on the command line.",
+)
+@click.option(
     "--group", default="discreet", metavar="NAME", help="The group of consumers; discreet by default."
 )
 @click.option(
@@ -209,7 +215,7 @@ def merge(states: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool, q
     first, *others = (StreamCondensation.load(path) for path in states)
     for other in others:
         first.merge(other)
-    first.save(out)
+    first.save(out, position=first.position_)
     _print("stream merge", first, {}, [out], as_json=as_json, quiet=quiet)
 
 
@@ -219,6 +225,8 @@ def _refuse_idle(out: Path | None, sign: Path | None, values: dict[str, Any]) ->
         raise parse.mistake(
             "A Kafka topic needs its servers and its name.", "--kafka host:9092 --topic visits"
         )
+    if values["kafka_config"] is not None and values["kafka"] is None:
+        raise parse.mistake("--kafka-config requires --kafka.")
     if values["kafka"] is not None and values["from_"] is not None:
         raise parse.mistake("Read a file or a Kafka topic, not both.")
     if values["state"] is None and out is None:
@@ -273,9 +281,10 @@ def _source(values: dict[str, Any], position: dict[str, Any]) -> RecordSource:
     )
     if values["kafka"] is None:
         return open_lines(path, records, header=not values["no_header"], position=position)
-    from discreet.engines.streams.kafka import KafkaSource, consumer_of
+    from discreet.engines.streams.kafka import KafkaSource, consumer_of, settings_in
 
-    consumer = consumer_of(values["kafka"], values["topic"], values["group"])
+    settings = None if values["kafka_config"] is None else settings_in(values["kafka_config"])
+    consumer = consumer_of(values["kafka"], values["topic"], values["group"], settings=settings)
     return KafkaSource(consumer, values["topic"], records, position=position)
 
 

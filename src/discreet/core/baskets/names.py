@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,10 +17,6 @@ from discreet.core.tables.encoding import combined, type_name
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 """A whole number as it is written, without a plus and without leading zeros."""
 _MOST = 2**63 - 1
-_IGNORED = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | set(
-    map(chr, range(0xFE00, 0xFE10))
-)
-"""Characters that are not shown although they are neither format nor control characters."""
 
 
 def whole_or_text(array: pa.Array, *, where: str) -> pa.Array:
@@ -111,22 +106,6 @@ def reads_as_numbers(names: pa.Array) -> bool:
         pa.types.is_string(names.type)
         and pc.all(pc.match_substring_regex(names, "^(0|-?[1-9][0-9]*)$")).as_py()
     )
-
-
-def spelling(name: str) -> str:
-    r"""Return what is left of a name without case, blanks, forms of letters and invisible characters.
-
-    >>> {spelling(name) for name in ("HIV", "hiv ", "H\u200bIV", "\uff28\uff29\uff36")}
-    {'hiv'}
-    """
-    if not (name.isascii() and name.isprintable()):
-        name = unicodedata.normalize("NFKC", "".join(filter(_is_visible, name)))
-        name = unicodedata.normalize("NFKC", name.casefold())
-    return "".join(name.casefold().split())
-
-
-def _is_visible(char: str) -> bool:
-    return char.isspace() or not (char in _IGNORED or unicodedata.category(char) in ("Cc", "Cf"))
 
 
 def spoken(names: pa.Array, *, form: str) -> list[str]:

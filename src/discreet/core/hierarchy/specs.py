@@ -55,10 +55,6 @@ __all__ = [
     "tree",
 ]
 
-_SPECS: dict[str, type[HierarchySpec]] = {
-    spec.kind: spec for spec in (Intervals, Cuts, Flat, Masked, Rows, Scale, Icd, Addresses, Codes)
-}
-
 _MAKERS: dict[str, Callable[..., HierarchySpec]] = {
     "intervals": lambda widths, **options: intervals(*widths, **options),
     "cuts": lambda levels: cuts(*levels),
@@ -79,14 +75,14 @@ def spec_from_dict(data: Mapping[str, Any]) -> HierarchySpec | Hierarchy:
     if "leaves" in data and "kind" not in data:
         return Hierarchy.from_dict(data)
     kind = data.get("kind", "")
-    spec = _SPECS.get(kind) if isinstance(kind, str) else None
-    if spec is None:
-        raise HierarchyError(f"A hierarchy's kind must be one of {', '.join(_SPECS)}.")
+    maker = _MAKERS.get(kind) if isinstance(kind, str) else None
+    if maker is None:
+        raise HierarchyError(f"A hierarchy's kind must be one of {', '.join(_MAKERS)}.")
     try:
-        return _MAKERS[spec.kind](**{name: _tupled(value) for name, value in data.items() if name != "kind"})
+        return maker(**{name: _tupled(value) for name, value in data.items() if name != "kind"})
     except TypeError:
         raise HierarchyError(
-            f"A hierarchy of the kind '{spec.kind}' has fields that do not belong to it."
+            f"A hierarchy of the kind '{kind}' has fields that do not belong to it."
         ) from None
 
 

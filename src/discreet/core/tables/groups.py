@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -69,6 +69,14 @@ class SensitiveCounts:
         overall = np.bincount(values, weights=counts, minlength=self.overall.size).astype(np.int64)
         return SensitiveCounts(self.name, indptr, values, counts, overall, self.hierarchy)
 
+    def joined(self, chosen: BoolArray) -> SensitiveCounts:
+        """Return the counts of some groups as one, in the same table."""
+        entries = chosen[self.group]
+        totals = np.bincount(self.values[entries], weights=self.counts[entries], minlength=self.overall.size)
+        values = np.flatnonzero(totals).astype(np.int32)
+        indptr, counts = np.array([0, values.size]), totals[values].astype(np.int64)
+        return SensitiveCounts(self.name, indptr, values, counts, self.overall, self.hierarchy)
+
     def __repr__(self) -> str:
         return f"SensitiveCounts({self.name!r}, {self.n_groups} groups, {self.overall.size} value codes)"
 
@@ -90,6 +98,15 @@ class SharedCover(Cover, Protocol):
         ...
 
 
+@runtime_checkable
+class NestedCover(Cover, Protocol):
+    """A cover of the classes of a node, which knows whether finer nodes describe fewer people."""
+
+    def is_nested(self, population: object) -> bool:
+        """Return whether each level's labels cover whom the finer ones cover."""
+        ...
+
+
 @dataclass(frozen=True, repr=False)
 class _CoverOf:
     """The cover of some groups."""
@@ -100,6 +117,14 @@ class _CoverOf:
     def matches(self, population: object) -> IntArray:
         """Count the people of a population that each of the groups may describe."""
         return self.whole.matches(population)[self.kept]
+
+
+class _AnyCover:
+    """The cover of one class that says nothing of its rows."""
+
+    def matches(self, population: Any) -> IntArray:
+        """Count all people of a population."""
+        return np.array([population.n_rows])
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,6 +177,12 @@ class Groups:
         effective = None if self.effective_sizes is None else self.effective_sizes[chosen]
         repeats = None if self.repeats is None else self.repeats[chosen]
         return Groups(self.sizes[chosen], sensitive, suppressed, cover, items, effective, repeats)
+
+    def joined(self, chosen: BoolArray) -> Groups:
+        """Return some of the groups as one, of which nothing is known but its sensitive values."""
+        sensitive = {name: counts.joined(chosen) for name, counts in self.sensitive.items()}
+        starred = np.ones(1, np.bool_)
+        return Groups(self.sizes[chosen].sum(keepdims=True), sensitive, starred, _AnyCover())
 
     @property
     def n_groups(self) -> int:

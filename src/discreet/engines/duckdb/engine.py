@@ -23,7 +23,7 @@ from discreet.engines.duckdb.admission import as_relation, is_unpublishable, nor
 from discreet.engines.duckdb.connection import connect, fetch_batches, in_secret_order, origin_of, schema_of
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.frames import FrameSource, refuse_repeated_names
-from discreet.engines.sql.source import Normalized, quoted_name
+from discreet.engines.sql.source import Normalized, has_identifier, quoted_name, text_columns
 
 HELD_ROWS = 1_000_000
 """A relation of up to this many rows is fetched; a larger one stays in the engine."""
@@ -190,6 +190,18 @@ class DuckDb(Engine):
             ]
         n_rows, *counts = frame.aggregate(", ".join(aggregates)).fetchall()[0]
         return int(n_rows), dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
+
+    def matching_texts(self, frame: Relation, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
+        columns = self.facts(self.select(frame, text_columns(self.value_types(frame))))
+        for part in _parts(columns, 1):
+            likely = [
+                f"list(DISTINCT {column}::VARCHAR) FILTER (WHERE {has_identifier(column, expression, is_text=is_text)})"
+                for column, is_text in ((quoted_name(facts.name), facts.is_text) for facts in part)
+            ]
+            lists = frame.aggregate(", ".join(likely)).fetchall()[0]
+            for facts, texts in zip(part, lists, strict=True):
+                yield facts, pa.array(texts or (), pa.large_string())
 
     def formula_cells(self, frame: Relation) -> int:
         """Count the cells and column names that a spreadsheet would run."""

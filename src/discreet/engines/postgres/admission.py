@@ -18,7 +18,7 @@ _AS_TEXT = (
 _FLOATS = {"float4": "real", "float8": "double precision"}
 _DIGITS = 38
 _NUMERIC_HEADER = 4
-_COLUMNS = """
+COLUMNS = """
 SELECT a.attname::text, coalesce(b.typname, t.typname)::text, t.typtype::text,
   CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END::int8
 FROM pg_catalog.pg_attribute AS a
@@ -56,7 +56,7 @@ def table_relation(address: Address) -> PostgresRelation:
     oid, quoted = find_table(session, table)
     refused: dict[str, str] = {}
     cells = []
-    for name, type_, category, modifier in session.execute(_COLUMNS, [oid]):
+    for name, type_, category, modifier in session.execute(COLUMNS, [oid]):
         column = quoted_name(name)
         cell = _cell(session, quoted, column, name, type_, category, modifier)
         if cell is None:

@@ -1,4 +1,4 @@
-"""New tables in PostgreSQL: rows are written, read back and judged in one transaction, which ends last."""
+"""New tables and views in PostgreSQL: rows are written, read back and judged in one transaction, which ends last."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from discreet.core.engine import engine_of
 from discreet.core.errors import OutputError
 from discreet.core.tables.publication import publishable
 from discreet.engines.addresses import Address
+from discreet.engines.postgres.admission import COLUMNS, find_table
 from discreet.engines.postgres.session import DatabaseSession, PostgresRelation
 from discreet.engines.sql.source import quoted_name
 
@@ -44,10 +45,12 @@ _WIDER = (
 class NewTable:
     """A table that nobody else sees until it is committed."""
 
+    noun = "TABLE"
+
     def __init__(self, address: Address) -> None:
         self.address = address
         self._session = DatabaseSession(address, reads=False)
-        schema, dot, name = address.table.partition(".")
+        schema, dot, name = (address.view or address.table).partition(".")
         self._schema: str | None = schema if dot else None
         self._name = name if dot else schema
         self._quoted = ".".join(quoted_name(part) for part in (self._schema, self._name) if part)
@@ -100,12 +103,55 @@ class NewTable:
     def withdraw(self) -> None:
         """Remove the table, whether it was committed or not."""
         if self.is_committed:
-            self._session.execute(f"DROP TABLE {self._quoted}")
+            self._session.execute(f"DROP {self.noun} {self._quoted}")
             self._session.commit()
 
     def close(self) -> None:
         """End the session."""
         self._session.close()
+
+
+class NewView(NewTable):
+    """A view over the table that was released, which shows now what was released."""
+
+    noun = "VIEW"
+
+    def fill(self, frame: Any) -> None:
+        """Make the view, and see that it shows the released rows; ``frame`` says what it reads and how."""
+        original, released = frame.original, frame.released
+        if not isinstance(original, PostgresRelation):
+            raise OutputError(
+                f"{self.address}: a view is made over a table of the same database; release one."
+            )
+        places = [session.execute(_PLACE)[0] for session in (self._session, original.session)]
+        if places[0] != places[1]:
+            raise OutputError(f"{self.address}: a view lies in the database of the table; name the same one.")
+        names = set(released.columns)
+        table, _ = find_table(self._session, original.session.address.table)
+        for name, type_, _, modifier in self._session.execute(COLUMNS, [table]):
+            if name in names and type_ == "numeric" and modifier < 0:
+                raise OutputError(
+                    f"{self.address}: column '{name}' is numeric without a number of digits, and the view would be "
+                    "made for the digits that there are; state them (ALTER TABLE), or release into a table."
+                )
+        self._session.execute(
+            f"CREATE VIEW {self._quoted} WITH (security_barrier) AS WITH live AS ({original.sql}), {frame.select}"
+        )
+        if _digest(self.rows) != _digest(released):
+            raise OutputError(
+                f"{self.address}: the view does not show what was released: rows have come or gone meanwhile, or its "
+                "columns read otherwise in PostgreSQL. Run again, or release into a table."
+            )
+
+
+_PLACE = "SELECT current_database()::text, pg_postmaster_start_time()::text"
+
+
+def _digest(rows: PostgresRelation) -> tuple[Any, ...]:
+    """Return how many rows there are, and a sum of digests, in which their order does not matter."""
+    digest = "('x' || left(md5(CAST(ROW(counted.*) AS text)), 15))::bit(60)::bigint"
+    sql = f"SELECT count(*)::int8, coalesce(sum({digest}), 0)::text FROM ({rows.sql}) AS counted"
+    return rows.session.execute(sql)[0]
 
 
 def _storable(rows: pa.Table) -> pa.Table:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
 import re
 import secrets
+import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,10 +34,14 @@ _REASONS = (
     (r"definition of service|service file", "the service is not in the service file"),
     (r"invalid (URI|connection option|port)|missing \"=\"", "the address is not valid"),
 )
+_CANCELED = "canceling statement due to user request"
+_passwords: dict[str, str] = {}
+"""Passwords that were typed, by server; they last as long as the process."""
 _STATES = {
     "42501": "permission denied",
     "42P01": "the table is gone",
     "42P07": "the table is there already",
+    "23505": "another run is making the same table, or has made it",
     "53100": "the disk of the server is full",
     "53200": "the server is out of memory",
     "57014": "the server canceled the query",
@@ -51,12 +57,25 @@ class DatabaseSession:
         self.address = address
         self.errors: tuple[type[Exception], ...] = (driver.Error,)
         with self.failures("cannot be reached", NetworkError):
-            self._connection = driver.connect(address.connection, autocommit=False)
+            self._connection = self._connected(driver)
         self._finalizer = weakref.finalize(self, _close, self._connection)
         if reads:
             self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         for setting in ("TimeZone = 'UTC'", "extra_float_digits = 1", "client_min_messages = error"):
             self.execute(f"SET LOCAL {setting}")
+
+    def _connected(self, driver: Any) -> Any:
+        """Connect; where a password is needed and none is known, ask for it on the terminal, once for each server."""
+        name = self.address.login
+        try:
+            return driver.connect(self.address.connection_with(_passwords.get(name)), autocommit=False)
+        except driver.Error as error:
+            if "no password supplied" not in str(error) or not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+        password = getpass.getpass(f"Password for {name}: ")
+        connection = driver.connect(self.address.connection_with(password), autocommit=False)
+        _passwords[name] = password
+        return connection
 
     @contextlib.contextmanager
     def failures(self, what: str, kind: type[InputError] = InputError) -> Iterator[None]:
@@ -67,6 +86,9 @@ class DatabaseSession:
         except DiscreetError:
             raise
         except (*self.errors, pa.ArrowException, OSError) as error:
+            if _CANCELED in str(error):
+                # The driver takes Ctrl-C for itself while it waits, and cancels the query.
+                raise KeyboardInterrupt from None
             failure = kind(f"{self.address} {what}: {_reason(error)}.")
         if failure is not None:
             raise failure from None

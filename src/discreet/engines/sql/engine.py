@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,15 @@ from discreet.core.errors import DiscreetError, OutputError, SchemaError
 from discreet.core.tables.encoding import combined
 from discreet.core.tables.publication import formula_names, publishable
 from discreet.engines.formats import PARQUET_COMPRESSION, refuse_alike_names
-from discreet.engines.sql.source import SqlSource, defused_cell, is_formula, quoted_name, select_list
+from discreet.engines.sql.source import (
+    SqlSource,
+    defused_cell,
+    has_identifier,
+    is_formula,
+    quoted_name,
+    select_list,
+    text_columns,
+)
 
 _CASTS = (
     (pa.types.is_integer, "BIGINT"),
@@ -124,6 +132,14 @@ class SqlEngine(Engine):
         sql = f"SELECT {', '.join(f'{count} AS a{at}' for at, count in enumerate(aggregates))} FROM source"
         n_rows, *counts = (int(column[0].as_py()) for column in self._counted(frame, sql).columns)
         return n_rows, dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
+
+    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
+        for facts in self.facts(self.select(frame, text_columns(self.value_types(frame)))):
+            column = quoted_name(facts.name)
+            like = has_identifier(column, expression, is_text=facts.is_text)
+            sql = f"SELECT DISTINCT CAST({column} AS VARCHAR) AS value FROM source WHERE {like}"
+            yield facts, combined(self._fetched(self.query(frame, sql))["value"])
 
     def formula_cells(self, frame: Any) -> int:
         """Count the cells and column names that a spreadsheet would run."""

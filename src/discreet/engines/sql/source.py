@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray
+from discreet.core.engine import SMALLEST_NUMBER
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.pseudonym import LENGTH
 from discreet.core.tables.encoding import Codebook, cleaned, column_type, unpublishable, value_codes
@@ -357,6 +358,18 @@ def defused_cell(cell: str, *, is_text: bool) -> str:
 def is_formula(cell: str) -> str:
     """Write whether a spreadsheet would run a text."""
     return _runs(cell, FORMULA)
+
+
+def text_columns(types: Mapping[str, str]) -> list[str]:
+    """Return the columns of texts and of whole numbers, by the types of all."""
+    return [name for name, type_ in types.items() if type_ in ("text", "whole")]
+
+
+def has_identifier(column: str, expression: str, *, is_text: bool) -> str:
+    """Write whether an expression is found in a text, or whether a whole number is long enough for a card."""
+    if not is_text:
+        return f"{column} >= {SMALLEST_NUMBER}"
+    return f"regexp_matches({column}, {quoted_text(expression)})"
 
 
 def _runs(cell: str, pattern: str) -> str:

@@ -36,15 +36,15 @@ class StateFile:
     arrays: dict[str, Any]
 
 
-def write_state(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Write a state file, all or nothing, and return its path; an old one is replaced."""
-    target = Path(path)
-    data = state_to_bytes(header, arrays)
+def replace_state(target: Path, data: bytes | None) -> None:
+    """Write the bytes of a state file, all or nothing; None removes it."""
+    if data is None:
+        target.unlink()
+        return
     with atomic_file(target) as temporary:
         temporary.chmod(_MODE)
         temporary.write_bytes(data)
     target.chmod(_MODE)
-    return target
 
 
 def keep_private(path: str | os.PathLike[str]) -> None:

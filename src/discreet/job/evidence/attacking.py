@@ -17,6 +17,9 @@ from discreet.kinds.written import Written, roles_of_record
 from discreet.measure import Attacks, MembershipAttack, membership_attack, regulators_attacks
 from discreet.publish.recipes.recipe import private_part
 
+_DRAWN = ("pseudo-data", "synthetic-data")
+"""The kinds of data whose rows belong to nobody: what is attacked is who is in them."""
+
 
 @reads("The release")
 def attack_release(
@@ -29,7 +32,7 @@ def attack_release(
     seed: int | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> Attacks | MembershipAttack:
-    """Attack the files of a release of a table, or of pseudo-data.
+    """Attack the files of a release of a table, or of rows that were drawn.
 
     Parameters
     ----------
@@ -47,15 +50,15 @@ def attack_release(
         How the files are read.
     """
     record = read_record(folder)
-    if record["kind"] not in ("table", "pseudo-data"):
+    if record["kind"] not in ("table", *_DRAWN):
         raise InputError(
-            f"Attacks are made on tables and on pseudo-data, and this is a release of {record['kind']}."
+            f"Attacks are made on tables, pseudo-data and synthetic data, and this is a release of {record['kind']}."
         )
     written = Written(folder, record, private_part(folder / "release.json") or {})
     released: Table = written.kind.read_released(written, texts=False)
     people = _people(original, folder, record, reading or {})
     others = None if control is None else _people(control, folder, record, reading or {})
-    if record["kind"] == "pseudo-data":
+    if record["kind"] in _DRAWN:
         return membership_attack(released, people, control=others)
     everybody = None if population is None else population_table(population, released.schema.quasi)
     return regulators_attacks(

@@ -188,7 +188,8 @@ def add_nodes(part, above, first, last, low, high):
 def shares_of(counts, n_rows, rules):
     """Return the shares of cells and of the nodes above them in all rows."""
     shares = np.zeros(rules.part.size)
-    shares[: counts.size] = counts / n_rows
+    for cell in range(counts.size):
+        shares[cell] = counts[cell] / n_rows
     for rule in range(rules.kind.size):
         add_nodes(shares, rules.above, rules.first[rule], rules.last[rule], rules.low[rule], rules.high[rule])
     return shares

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled, compiled_step
+from discreet.kernels.copies import ascend
 
 _NARROWEST = 1e-12
 """The width of codes that differ by less than a float can represent; they may still be split."""
@@ -48,7 +49,9 @@ class CodeRoom(NamedTuple):
 @compiled
 def code_room(geometry):
     """Return room for the codes of any column."""
-    size = max(np.max(geometry.card), _FEW)
+    size = np.int64(_FEW)
+    for card in geometry.card:
+        size = max(size, card)
     return CodeRoom(np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(size, np.int64))
 
 
@@ -118,16 +121,22 @@ def _sorted_codes(codes, weights, low, high, j, room):
     some = np.empty(high - low, np.int64)
     for row in range(low, high):
         some[row - low] = codes[row, j]
-    some.sort()
+    ascend(some)
     n_present = 0
     for code in some:
         if n_present == 0 or code != room.codes[n_present - 1]:
             room.codes[n_present] = code
             room.counts[n_present] = 0
             n_present += 1
-    present = room.codes[:n_present]
     for row in range(low, high):
-        room.counts[np.searchsorted(present, codes[row, j])] += weights[row]
+        first, last = 0, n_present - 1
+        while first < last:
+            middle = (first + last) // 2
+            if room.codes[middle] < codes[row, j]:
+                first = middle + 1
+            else:
+                last = middle
+        room.counts[first] += weights[row]
     return n_present
 
 

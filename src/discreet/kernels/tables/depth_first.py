@@ -88,7 +88,10 @@ def divide(codes, words, weights, rows, total, smallest, geometry, sensitive, fi
             for j in range(n_columns):
                 widths[j] = width_of(least[j], most[j], j, geometry)
             while True:
-                column = np.argmax(widths)
+                column = np.int64(0)
+                for j in range(1, n_columns):
+                    if widths[j] > widths[column]:
+                        column = np.int64(j)
                 if widths[column] <= 0.0:
                     break
                 n_present = present_codes(

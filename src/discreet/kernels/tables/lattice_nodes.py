@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import put
 
 # Merging reads a block once for every run; with more of them a sort is faster.
 _FEW_RUNS = 6
@@ -91,8 +92,8 @@ def _visit(
     spare_count = np.empty(width, np.int64)
     size = np.zeros(max(last, 1), np.int64)
     level = np.zeros(dims.size, np.int64)
-    key[0] = keys
-    count[0] = counts
+    put(key[0], 0, keys)
+    put(count[0], 0, counts)
     size[0] = width
     if last == 0:
         _scan(
@@ -120,8 +121,9 @@ def _visit(
     while True:
         for inner in range(depth + 1, last):
             size[inner] = size[inner - 1]
-            key[inner, : size[inner]] = key[inner - 1, : size[inner]]
-            count[inner, : size[inner]] = count[inner - 1, : size[inner]]
+            for row in range(size[inner]):
+                key[inner, row] = key[inner - 1, row]
+                count[inner, row] = count[inner - 1, row]
             level[inner] = 0
         depth = last - 1
         _scan(

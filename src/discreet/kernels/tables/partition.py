@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.kernels.compiled import compiled
+from discreet.kernels.copies import ascend
 from discreet.kernels.tables.cuts import code_room, even_cut, present_codes, width_of
 
 
@@ -175,7 +176,7 @@ def values_of(codes, weights, low, high, column, card):
                 values[end] = code
                 end += 1
             histogram[code] += weights[row]
-        values[begin:end].sort()
+        ascend(values[begin:end])
         for position in range(begin, end):
             counts[position] = histogram[values[position]]
             histogram[values[position]] = 0

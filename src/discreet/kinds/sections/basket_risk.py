@@ -10,9 +10,9 @@ import numpy as np
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.release import Release
-from discreet.kinds.basket_estimates import kl_curve_of
 from discreet.kinds.baskets import PublicBasketFigures
 from discreet.kinds.blocks import Figure, Matrices, Section, TableBlock
+from discreet.kinds.sections.basket_estimates import kl_curve_of
 from discreet.kinds.wording import percent
 from discreet.measure import BasketRisk, Reidentification
 

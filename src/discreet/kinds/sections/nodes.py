@@ -1,4 +1,4 @@
-"""Nodes: what a search saw of a lattice, brought down to as many points as a picture can show."""
+"""Nodes: what a search saw of a lattice, brought down to as many points as a picture can show, and their section."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.release import Release
 from discreet.guarantees import Guarantee
 from discreet.kernels.tables.grouping import distinct, pack
+from discreet.kinds.blocks import Figure, LatticeNodes, Section, TableBlock
+from discreet.kinds.wording import counted, number, percent
 from discreet.publish.lattice.lattice import Lattice
-from discreet.publish.lattice.measures import MEASURES, Dropped, NodeMeasure
+from discreet.publish.lattice.measures import Dropped, NodeMeasure
+from discreet.publish.lattice.objectives import node_measure
 from discreet.publish.lattice.scoring import Scorer, Visited
 from discreet.publish.lattice.search import score_all
 from discreet.publish.tables.publisher import allowed_rows
@@ -21,6 +24,7 @@ from discreet.publish.tables.publisher import allowed_rows
 BREAKS, KEEPS, BORDER, CHOSEN = range(4)
 _MOST = {BREAKS: 150, KEEPS: 1_500, BORDER: 1_000}
 _MOST_VISITED, _MOST_TUPLES = 20_000, 100_000
+_LISTED = 15
 _MOST_GROUPED = 5_000_000
 """The most rows that are grouped to compute the cost of nodes that break the guarantee."""
 
@@ -117,7 +121,9 @@ def _measure(options: Mapping[str, Any], lattice: Lattice, name: str) -> NodeMea
     factors = options.get("weights") or {}
     schema = lattice.table.schema
     weights = np.array([schema[column].weight * factors.get(column, 1.0) for column in lattice.names])
-    return MEASURES[name](lattice, weights / weights.max(), options.get("aggregate", "mean"))
+    how, factor = options.get("aggregate", "mean"), options.get("suppression_factor", 0.5)
+    target = options.get("target")
+    return node_measure(name, lattice, weights / weights.max(), how, factor=factor, target=target)
 
 
 def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, visited: Visited) -> Visited:
@@ -128,7 +134,8 @@ def _completed(release: Release, lattice: Lattice, measure: NodeMeasure, visited
         return visited
     share = release.recipe.get("parameters", {}).get("max_suppressed", 0.0)
     scorer = Scorer(lattice, guarantee, measure, allowed_rows(share, lattice.table.n_rows))
-    if not (guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
+    by_size = guarantee.by_size and "starred" not in release.evidence.details
+    if not (by_size and scorer.is_packed and measure.relaxed_is_exact):
         return visited
     return score_all(scorer)
 
@@ -141,3 +148,60 @@ def _unsuppressed(lattice: Lattice, measure: NodeMeasure, node: tuple[int, ...])
     _, _, sizes = distinct(pack(codes, cards), lattice.table.tuples.counts)
     none = Dropped(np.empty(0, np.int64), [column[:0] for column in codes])
     return measure.exact(node, none, sizes), sizes.size / lattice.table.n_rows
+
+
+def lattice(release: Release) -> Section | None:
+    """Return the nodes of the lattice by cost and risk, with the border and the chosen node."""
+    nodes = nodes_of(release)
+    if nodes is None:
+        return None
+    measure = nodes.measure.replace("_", " ").capitalize()
+    return Section(
+        "lattice",
+        "Other generalizations",
+        _described(nodes),
+        [
+            Figure(
+                f"{measure} by mean risk",
+                "Hover over a node for its levels; click a legend entry to see only that kind; drag to move, scroll "
+                "with Shift to zoom, double-click to reset.",
+                chart=LatticeNodes(nodes, measure),
+                table=TableBlock(("Levels", measure, "Mean risk", "Suppressed"), _rows(nodes)),
+            )
+        ],
+    )
+
+
+def _described(nodes: Nodes) -> str:
+    evaluated = (
+        f"All {counted(nodes.n_nodes, 'node')} of the lattice were evaluated"
+        if nodes.n_seen >= nodes.n_nodes
+        else f"{counted(nodes.n_seen, 'node')} of {nodes.n_nodes:,} were evaluated, enough to find the best"
+    )
+    n_points = nodes.kind.size
+    sampled = f" An even sample of {n_points:,} is shown." if n_points < nodes.n_seen else ""
+    return (
+        f"A node generalizes every column to one level of its hierarchy. {evaluated}; {nodes.n_keeping:,} keep the "
+        f"guarantee, {nodes.n_border:,} of them minimal: one level less in any column breaks it.{sampled} Risk falls "
+        "to the left, cost falls downward. Nodes that break the guarantee are shown as if no row were suppressed."
+    )
+
+
+def _rows(nodes: Nodes) -> list[tuple[str, str, str, str]]:
+    """Return the chosen node, and the minimal nodes of least cost."""
+    border = np.flatnonzero(nodes.kind == BORDER)[:_LISTED]
+    order = [*np.flatnonzero(nodes.kind == CHOSEN), *border]
+    return [
+        (
+            ("Chosen: " if nodes.kind[at] == CHOSEN else "") + _levels(nodes, at),
+            number(round(float(nodes.cost[at]), 4)),
+            percent(float(nodes.risk[at])),
+            percent(float(nodes.left_out[at])),
+        )
+        for at in order
+    ]
+
+
+def _levels(nodes: Nodes, at: int) -> str:
+    pairs = zip(nodes.names, nodes.levels[at], nodes.heights, strict=True)
+    return ", ".join(f"{name} {level}/{height}" for name, level, height in pairs)

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from discreet import __version__
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.registry import METHODS, Method
 from discreet.core.release import Release
-from discreet.core.schema import DROPPED, Column, Role
+from discreet.core.schema import DROPPED, Role
 from discreet.guarantees import AllOf, Guarantee, PerUnit
 from discreet.kinds.blocks import Block, Code, Section, Subsection, TableBlock
 from discreet.kinds.kind import kind_of
@@ -24,7 +23,6 @@ _ROLES = {
     Role.OTHER: "other",
     Role.DROP: "not needed",
 }
-_HIERARCHIES = {"intervals": "intervals", "cuts": "intervals", "masked": "masks", "flat": "all or nothing"}
 
 _APPLY = """from discreet import Recipe, read
 
@@ -78,38 +76,6 @@ def method(release: Release, *, internal: bool = False, shuffled: bool = True) -
         code = [Code("discreet apply release new.csv --out new-release\n"), Code(_APPLY)]
         content.append(Subsection("Protect new rows the same way", code, text))
     return Section("method", "How it was made", "", content)
-
-
-def generalized_cells(name: str, column: Column, release: Release) -> str:
-    """Return what the cells of a released column are, by the recipe alone."""
-    if column.role is not Role.QUASI:
-        return "exact"
-    levels = release.recipe.get("levels")
-    if levels is not None:
-        level = levels.get(name)
-        if isinstance(level, Mapping):
-            return f"each value generalized to one of the levels {', '.join(level)}"
-        return f"generalized to {'the top' if level == 'top' else f'level {level}'}" if level else "exact"
-    return "generalized where needed"
-
-
-def original_cells(name: str, column: Column, release: Release) -> str:
-    """Return what became of the cells of an original column."""
-    if column.role in DROPPED:
-        return "dropped" if column.key is None else "replaced by keyed pseudonyms"
-    if column.role is not Role.QUASI:
-        return "as it was"
-    levels = release.evidence.levels
-    tree = release.original.encoded[name].hierarchy
-    if levels is not None and name in levels:
-        top = tree.height if tree is not None else 1
-        return "as it was" if levels[name] == 0 else f"generalized to level {levels[name]} of {top}"
-    kind = "" if column.hierarchy is None else f" along its hierarchy ({_kind(column.hierarchy)})"
-    return f"generalized{kind}" if release.evidence.cells[name].loss.any() else "as it was"
-
-
-def _kind(hierarchy: Hierarchy | HierarchySpec) -> str:
-    return "tree" if isinstance(hierarchy, Hierarchy) else _HIERARCHIES.get(hierarchy.kind, "tree")
 
 
 def _parameters(recipe: Mapping[str, Any]) -> dict[str, object]:

@@ -27,8 +27,8 @@ def compared_statistics(release: Release) -> list[Block]:
     least = max(int(release.evidence.sizes.min()), MIN_PEOPLE)
     return [
         _summary(release, private.fidelity),
-        _closeness(private.closeness, private.copies),
-        _similarity(private.fidelity),
+        distances(private.closeness, private.copies),
+        moved_columns(private.fidelity),
         distributions.compared_section(release, (*schema.quasi, *schema.sensitive), least),
         _steps(release),
     ]
@@ -50,7 +50,8 @@ def _summary(release: Release, similarity: Fidelity) -> Tiles:
     return Tiles(tiles)
 
 
-def _closeness(closeness: Closeness, exact: Copies) -> Section:
+def distances(closeness: Closeness, exact: Copies) -> Section:
+    """Return how near the rows come to people, and how many equal a record."""
     rows = [
         ("Median distance of a pseudo-record to the closest record", number(closeness.distance)),
         ("Median distance of a record to the closest other record", number(closeness.spacing)),
@@ -73,7 +74,8 @@ def _closeness(closeness: Closeness, exact: Copies) -> Section:
     )
 
 
-def _similarity(similarity: Fidelity) -> Section:
+def moved_columns(similarity: Fidelity) -> Section:
+    """Return how far the distribution of each column moved."""
     distance = similarity.columns
     columns = sorted(distance, key=lambda name: -distance[name])
     shares = [distance[name] for name in columns]

@@ -109,7 +109,12 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
     """
     require("risk", "subject", subject, InstanceOf((Table, Release), "a Table or a Release"))
     require("risk", "threshold", threshold, FloatIn(0, 1))
-    groups = subject.counted
+    n_rows = subject.table.n_rows if isinstance(subject, Release) else subject.n_rows
+    return risk_of(subject.counted, n_rows, threshold=threshold, population=population)
+
+
+def risk_of(groups: Groups, n_rows: int, *, threshold: float = 0.2, population: Table | None = None) -> Risk:
+    """Measure the risk of being found again in counted classes."""
     sizes = groups.sizes
     prosecutor = _attacker(1 / sizes, groups, threshold)
     journalist = None
@@ -117,7 +122,7 @@ def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table 
         journalist = _attacker(1 / _described(groups, population), groups, threshold)
     uniques, _ = groups.counted(sizes == 1)
     return Risk(
-        n_rows=subject.table.n_rows if isinstance(subject, Release) else subject.n_rows,
+        n_rows=n_rows,
         n_classes=groups.counted()[0],
         threshold=float(threshold),
         prosecutor=prosecutor,

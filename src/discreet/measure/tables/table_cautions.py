@@ -150,10 +150,13 @@ def _starred(release: Release) -> Iterator[Caution]:
         return
     rows = int(groups.sizes[groups.suppressed].sum())
     share = rows / groups.n_rows
+    remedy = "Allow rows to be left out (max_suppressed), or take hierarchies with more levels."
+    if release.recipe.get("parameters", {}).get("keep_suppressed") is True:
+        remedy = "They were kept (keep_suppressed), and are judged as a class."
     yield Caution(
         "starred-rows",
         f"{rows:,} rows ({share:.1%}) show nothing but * in every quasi-identifier: they count as suppressed. "
-        "Allow rows to be left out (max_suppressed), or take hierarchies with more levels.",
+        f"{remedy}",
     )
 
 
@@ -367,7 +370,10 @@ def _minimality(release: Release) -> Iterator[Caution]:
 
 
 def _is_always_minimal(recipe: Mapping[str, Any]) -> bool:
-    return recipe.get("method") == "LocalRecoding" or recipe.get("parameters", {}).get("strict") is False
+    return (
+        recipe.get("method") in ("LocalRecoding", "LocalSuppression")
+        or recipe.get("parameters", {}).get("strict") is False
+    )
 
 
 def _is_surely_kept(table: Table, name: str, suppressed: int) -> bool:

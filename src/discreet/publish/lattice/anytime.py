@@ -15,7 +15,6 @@ import numpy as np
 
 from discreet.guarantees import KAnonymity
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.lattice.measures import NodeMeasure
 from discreet.publish.lattice.scoring import Score, Scorer
 from discreet.publish.lattice.search import Search
 
@@ -171,7 +170,7 @@ class Anytime:
             lattice.table, lowest=lowest, highest=dict(zip(lattice.names, lattice.top, strict=True))
         )
         weights = np.where(np.isin(np.arange(len(lattice.names)), group), scorer.measure.weights, 0.0)
-        measure: NodeMeasure = type(scorer.measure)(part, weights, "mean")
+        measure = scorer.measure.of_part(part, weights)
         search = Search(Scorer(part, KAnonymity(scorer.smallest), measure, scorer.limit))
         score = search.best()
         return 0.0 if score is None else score.cost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +13,13 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.hierarchy.specs import flat
-from discreet.core.params import POSITIVE, IntIn, require
+from discreet.core.params import IntIn
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.table import Table
+
+if TYPE_CHECKING:
+    from discreet.publish.lattice.population import PopulationCodes
 
 Node: TypeAlias = tuple[int, ...]
 """A level for each quasi-identifier, in the order of the schema."""
@@ -37,6 +40,7 @@ class Lattice:
     ) -> None:
         self.table = table
         self.names = table.schema.quasi
+        self._people: PopulationCodes | None = None
         self.trees = tuple(column_tree(table, name) for name in self.names)
         self.bottom = self._limits("lowest", lowest, [0] * len(self.trees))
         self.top = self._limits("highest", highest, [tree.height for tree in self.trees])
@@ -118,13 +122,21 @@ class Lattice:
         groups = Groups.of(labels, counts, first.size, self.table.sensitive_codes(), cover=cover)
         return groups, labels, codes
 
+    def people(self, population: object) -> PopulationCodes:
+        """Return a population by the labels of the lattice; it is coded once."""
+        from discreet.publish.lattice.population import PopulationCodes
+
+        if self._people is None or self._people.population is not population:
+            self._people = PopulationCodes(self, population)
+        return self._people
+
     def levels(self, node: Node) -> dict[str, int]:
         """Return a node as levels by column name."""
         return dict(zip(self.names, node, strict=True))
 
     def weights(self, factors: Mapping[str, float] | None = None, *, owner: object = None) -> FloatArray:
         """Return the weight of each column in a measure, the largest as 1."""
-        weights = column_weights(self.table, factors, owner=owner or self)
+        weights = np.array(self.table.schema.quasi_weights(factors, owner=owner or self), np.float64)
         return np.asarray(weights / weights.max(), np.float64)
 
     def _limits(self, which: str, limits: Mapping[str, int] | None, default: list[int]) -> Node:
@@ -145,6 +157,10 @@ class Lattice:
 class NodeCover:
     """What the classes of a node describe, worked out only when a guarantee looks at a population."""
 
+    def is_nested(self, population: object) -> bool:
+        """Return whether each level's labels cover whom the finer ones cover."""
+        return self.lattice.people(population).is_nested
+
     def __init__(self, lattice: Lattice, node: Node, codes: Callable[[int], CodeArray]) -> None:
         self.lattice = lattice
         self.node = node
@@ -152,22 +168,14 @@ class NodeCover:
 
     def matches(self, population: object) -> IntArray:
         """Count, for each class, the population rows it may describe."""
+        matches = self.lattice.people(population).matches(self.node, self.codes)
+        if matches is not None:
+            return matches
         columns = enumerate(zip(self.lattice.names, self.lattice.trees, self.node, strict=True))
         return LabelCover.of(
             (name, pa.array(tree.labels[level], pa.string()), self.codes(column))
             for column, (name, tree, level) in columns
         ).matches(population)
-
-
-def column_weights(table: Table, factors: Mapping[str, float] | None, *, owner: object) -> FloatArray:
-    """Return the weight of each quasi-identifier: the schema's, times the owner's parameter ``weights``."""
-    factors = factors or {}
-    for name, weight in factors.items():
-        if name not in table.schema.quasi:
-            raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
-        require(owner, "weights", weight, POSITIVE)
-    weights = [table.schema[name].weight * factors.get(name, 1.0) for name in table.schema.quasi]
-    return np.array(weights, np.float64)
 
 
 def column_tree(table: Table, name: str) -> Hierarchy:

@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.core.arrays import CodeArray, FloatArray, IntArray
+from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from discreet.core.tables.groups import Groups
 from discreet.kernels.tables.lattice import Stats
 from discreet.kernels.tables.lattice_nodes import Found
 from discreet.publish.lattice.lattice import Lattice, Node
 
-Aggregate = Literal["mean", "maximum", "geometric"]
+Aggregate = Literal["mean", "sum", "maximum", "geometric"]
 _ROUGHNESS = 1e-5
 Costs: TypeAlias = Any
 """A cost, or an array of costs."""
@@ -24,10 +25,12 @@ Costs: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Dropped:
-    """The classes a node suppresses: their sizes, and their codes in each column."""
+    """The classes a node suppresses: their sizes, and their codes in each column; beside all classes of the node."""
 
     sizes: IntArray
     codes: Sequence[CodeArray]
+    groups: Groups | None = None
+    kept: BoolArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -48,6 +51,9 @@ class NodeMeasure(ABC):
     counts_suppressed: ClassVar[bool] = True
     """Whether the relaxed cost of a mean over columns takes in all that suppression costs."""
 
+    target: str | None = None
+    """The sensitive column that the cost looks at; None where it looks at none."""
+
     @property
     def relaxed_is_exact(self) -> bool:
         """Whether the relaxed cost is the cost, where only classes too small are suppressed."""
@@ -59,6 +65,10 @@ class NodeMeasure(ABC):
         self.aggregate = aggregate
         self.n_rows = lattice.table.n_rows
         self.columns = [self._column(column) for column in range(len(weights))]
+
+    def of_part(self, lattice: Lattice, weights: FloatArray) -> NodeMeasure:
+        """Return the measure of some columns, as their mean."""
+        return type(self)(lattice, weights, "mean")
 
     def floors(self, *, rough: bool = False) -> NDArray[Any]:
         """Return a lower bound of every node's cost, as an array over the lattice; a rough one is a little lower."""
@@ -103,7 +113,7 @@ class NodeMeasure(ABC):
             return product ** (1 / len(weighted)) - 1
         join = np.add.outer if outer else np.add
         total: FloatArray = reduce(join, weighted)
-        return total / len(weighted)
+        return total if self.aggregate == "sum" else total / len(weighted)
 
 
 class LossMeasure(NodeMeasure):
@@ -165,6 +175,23 @@ class EntropyMeasure(NodeMeasure):
         return float((counts * np.log2(self.n_rows / counts)).sum()) or 1.0
 
 
+class BitsMeasure(EntropyMeasure):
+    """Non-uniform entropy in bits, summed over the rows."""
+
+    def _held(self, column: int) -> float:
+        return 1.0
+
+
+class MonotoneEntropyMeasure(BitsMeasure):
+    """Non-uniform entropy in bits of the levels alone: suppression costs nothing."""
+
+    counts_suppressed: ClassVar[bool] = True
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the bits lost at a node."""
+        return self.floor(node)
+
+
 class PrecisionMeasure(NodeMeasure):
     """The mean of level over height; a suppressed row counts 1."""
 
@@ -185,6 +212,18 @@ class PrecisionMeasure(NodeMeasure):
         places = self.lattice.place(node)
         levels = [column[step] for column, step in zip(self.columns, places, strict=True)]
         return float(self._joined([level * (1 - share) + share for level in levels]))
+
+
+class MonotonePrecisionMeasure(PrecisionMeasure):
+    """The mean of level over height, whatever is suppressed."""
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Return the cost, which the levels alone decide."""
+        return floor
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the cost of a node."""
+        return self.floor(node)
 
 
 class HeightMeasure(NodeMeasure):
@@ -220,6 +259,20 @@ class DiscernibilityMeasure(_ClassMeasure):
         return float((sizes * sizes).sum() + self.n_rows * dropped.n_rows)
 
 
+class MonotoneDiscernibilityMeasure(_ClassMeasure):
+    """The sum of squared sizes of all classes, those that are suppressed among them."""
+
+    counts_suppressed: ClassVar[bool] = False
+
+    def relaxed(self, floor: Costs, stats: Stats | Found) -> Costs:
+        """Return a lower bound: the squares of the classes that are large enough."""
+        return np.asarray(stats.squares, np.float64)
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the cost of a node."""
+        return float((sizes * sizes).sum() + (dropped.sizes * dropped.sizes).sum())
+
+
 class ClassSizeMeasure(_ClassMeasure):
     """The average class size, all suppressed rows being one class."""
 
@@ -235,9 +288,13 @@ class ClassSizeMeasure(_ClassMeasure):
 MEASURES: dict[str, type[NodeMeasure]] = {
     "loss": LossMeasure,
     "entropy": EntropyMeasure,
+    "entropy_bits": BitsMeasure,
+    "monotone_entropy": MonotoneEntropyMeasure,
     "discernibility": DiscernibilityMeasure,
+    "monotone_discernibility": MonotoneDiscernibilityMeasure,
     "average_class_size": ClassSizeMeasure,
     "height": HeightMeasure,
     "precision": PrecisionMeasure,
+    "monotone_precision": MonotonePrecisionMeasure,
 }
 """The measures a lattice search can minimize, by name."""

@@ -14,7 +14,7 @@ from discreet.kernels.tables.lattice import Stats
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.measures import Dropped, NodeMeasure
 from discreet.publish.lattice.roll_up import Recount, RollUp
-from discreet.publish.tables.publisher import kept_groups
+from discreet.publish.tables.publisher import kept_groups, with_starred
 
 DUST = 1e-9
 """What rounding may add to a count of rows, for each row."""
@@ -58,21 +58,34 @@ class Visited:
 class Scorer:
     """Scores the nodes of a lattice for a guarantee, a measure and a limit of suppressed rows."""
 
-    def __init__(self, lattice: Lattice, guarantee: Guarantee, measure: NodeMeasure, limit: int) -> None:
+    def __init__(
+        self,
+        lattice: Lattice,
+        guarantee: Guarantee,
+        measure: NodeMeasure,
+        limit: int,
+        *,
+        stars_rows: bool = False,
+    ) -> None:
+        self.stars_rows = stars_rows
+        """Whether suppressed rows stay as a class, which is judged as well."""
         self.lattice = lattice
         self.guarantee = guarantee
         self.measure = measure
         self.limit = limit
         self.smallest = max(guarantee.smallest, 1)
-        self._sensitive = guarantee.columns(lattice.table.schema.sensitive)
+        looked_at = guarantee.columns(lattice.table.schema.sensitive)
+        targets = () if measure.target in (None, *looked_at) else (str(measure.target),)
+        self._sensitive = (*looked_at, *targets)
         self.is_packed = RollUp.fits(lattice, self._sensitive)
         self.scores: dict[Node, Score] = {}
         self._stats: dict[Node, Stats] = {}
 
     @property
-    def has_sensitive(self) -> bool:
-        """Whether the guarantee looks at sensitive values, so that sizes alone do not settle a node."""
-        return bool(self._sensitive) or not self.is_packed
+    def looks_beyond_sizes(self) -> bool:
+        """Whether the guarantee looks at more than sizes, at sensitive values or a population, which settles nodes."""
+        by_sizes = self.guarantee.by_size or self.guarantee.table_wide
+        return bool(self._sensitive) or not self.is_packed or not by_sizes
 
     @cached_property
     def sizes(self) -> RollUp | Recount:
@@ -101,16 +114,18 @@ class Scorer:
         if scored is not None:
             return scored
         groups, codes = self.classes.groups(node)
-        kept = kept_groups(self.guarantee, groups, limit=self.limit)
+        choose = with_starred if self.stars_rows else kept_groups
+        kept = choose(self.guarantee, groups, limit=self.limit)
         suppressed, n_kept = int(groups.sizes[~kept].sum()), int(kept.sum())
         if suppressed > self.limit or not kept.any():
             n_rows = self.lattice.table.n_rows
             failing = self.guarantee.failing_at_least(groups, moved=self.limit / n_rows).sum()
             certain = bool(failing > self.limit + DUST * max(n_rows, 1000))
-            exact = not self.guarantee.relative
+            exact = not self.guarantee.relative or self.stars_rows
             score = Score(node, math.inf, suppressed, False, exact, n_kept, rules_out=certain)
         else:
-            dropped = Dropped(groups.sizes[~kept], [codes(column)[~kept] for column in range(len(node))])
+            left = [codes(column)[~kept] for column in range(len(node))]
+            dropped = Dropped(groups.sizes[~kept], left, groups, kept)
             cost = self.measure.exact(node, dropped, groups.sizes[kept])
             score = Score(node, cost, suppressed, feasible=True, exact=True, classes=n_kept)
         self.scores[node] = score

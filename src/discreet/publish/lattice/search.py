@@ -22,6 +22,7 @@ from discreet.kernels.tables.lattice import pack_fields
 from discreet.kernels.tables.lattice_nodes import Fields, Found, visit
 from discreet.kernels.tables.lattice_values import OPEN, OUT, UNKNOWN
 from discreet.kernels.threads import processors
+from discreet.publish.lattice.cubes import SORTED, CubeVisit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.lattice.scoring import Score, Scorer, Visited
 from discreet.publish.lattice.value_search import ValueSearch
@@ -51,7 +52,8 @@ class Search:
         """Find the node with the least cost among those that keep the guarantee; the best so far at the deadline."""
         self._start()
         rules = self.scorer.guarantee.class_rules(self.lattice.table.schema.sensitive)
-        if self.scorer.limit < self.lattice.table.n_rows and ValueSearch.fits(self.lattice, rules):
+        few_left_out = self.scorer.limit < self.lattice.table.n_rows and not self.scorer.stars_rows
+        if few_left_out and ValueSearch.fits(self.lattice, rules):
             return self._best_by_values(ValueSearch(self.scorer, rules or ()))
         floors = self._floors.reshape(-1)
         queue: list[tuple[float, int, Node]] = []
@@ -177,7 +179,7 @@ class Search:
 
     def _rule(self, node: Node) -> None:
         """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
-        if self.scorer.has_sensitive:
+        if self.scorer.looks_beyond_sizes:
             self._ruled[self.lattice.place(node)] = OPEN
             self._exact(node)
         elif self.scorer.relaxed(node).suppressed > self.scorer.limit:
@@ -189,7 +191,8 @@ class Search:
 def score_all(scorer: Scorer) -> Visited:
     """Score every node of a lattice."""
     lattice, measure = scorer.lattice, scorer.measure
-    if not (scorer.guarantee.by_size and scorer.is_packed and measure.relaxed_is_exact):
+    by_size = scorer.guarantee.by_size and not scorer.stars_rows
+    if not (by_size and scorer.is_packed and measure.relaxed_is_exact):
         for number in range(lattice.n_nodes):
             scorer.exact(lattice.node(number))
         return scorer.visited()
@@ -206,6 +209,9 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
 
     The loss of suppressed rows is worked out where they are within the limit.
     """
+    cubes = CubeVisit(lattice, weights)
+    if cubes.nanoseconds < SORTED * lattice.n_nodes * lattice.table.tuples.counts.size:
+        return cubes.visit(smallest, limit)
     order = _order(lattice)
     fields = _fields(lattice, weights, order)
     columns = [lattice.codes(column, lattice.bottom[column]) for column in order]

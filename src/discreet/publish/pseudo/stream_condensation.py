@@ -30,7 +30,14 @@ from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator, rng_from_plain, rng_to_plain, seed_of
 from discreet.core.schema import quasi
 from discreet.core.validation import matrix_of
-from discreet.engines.streams.states import read_state, write_state
+from discreet.engines.streams.kafka import joined_position
+from discreet.engines.streams.states import (
+    StateFile,
+    read_state,
+    replace_state,
+    state_from_bytes,
+    state_to_bytes,
+)
 from discreet.guarantees import Indistinguishability
 from discreet.guarantees.indistinguishability import LARGEST, MEANS
 from discreet.measure.tables.risk import refuse_keys
@@ -137,6 +144,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     _window: Window | None = None
     _own_levels: bool = False
     _least_level: int | None = None
+    position_: dict[str, Any]
 
     def __init__(
         self,
@@ -258,8 +266,23 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             self._window = None
         return self
 
+    def roll_back(self, content: bytes | None) -> StreamCondensation:
+        """Go back to the bytes of a state file, or to no record; what is not condensed yet is wiped from memory."""
+        if self._window is not None:
+            self._window.wipe()
+        self._window, self._state, self.position_ = None, None, {}
+        if content is not None:
+            saved = self._of(state_from_bytes(content, display_path=Path("state")), "state")
+            self._state, self.rng_, self.position_ = saved._state, saved.rng_, saved.position_
+            self._own_levels, self._least_level = saved._own_levels, saved._least_level
+        return self
+
     def merge(self, other: StreamCondensation) -> StreamCondensation:
-        """Take in the groups of another collector's stream, which stays as it is."""
+        """Take in the groups of another collector's stream, which stays as it is.
+
+        Where both say which messages of a topic they counted, ``position_`` says so of both; states that counted a
+        message both are refused.
+        """
         require(self, "other", other, InstanceOf((StreamCondensation,), "a StreamCondensation"))
         mine, other_state = self._begun(), other._begun()
         if mine.n_columns != other_state.n_columns or _names(self) != _names(other):
@@ -267,6 +290,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
                 f"The two streams do not have the same columns: {mine.n_columns} here, {other_state.n_columns} there, "
                 "or under other names."
             )
+        self.position_ = joined_position(getattr(self, "position_", {}), getattr(other, "position_", {}))
         self._state = mine.merged(other_state, max_groups=self.max_groups)
         self._own_levels |= other._own_levels
         levels = [level for level in (self._least_level, other._least_level) if level is not None]
@@ -312,6 +336,13 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 
     def save(self, path: str | os.PathLike[str], *, position: Mapping[str, Any] | None = None) -> Path:
         """Write the state to a file, whole or not at all; ``position`` may say where the stream's reader is."""
+        content = self.to_bytes(position)
+        self.position_ = dict(position or {})
+        replace_state(Path(path), content)
+        return Path(path)
+
+    def to_bytes(self, position: Mapping[str, Any] | None = None) -> bytes:
+        """Return the bytes of a state file."""
         if self._window is not None:
             raise OutputError(unsaved(self._window.n_rows))
         state = self._begun()
@@ -329,13 +360,16 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
             "own_levels": self._own_levels,
             "least_level": self._least_level,
         }
-        return write_state(path, header | {"position": dict(position or {})}, state.to_arrays())
+        return state_to_bytes(header | {"position": dict(position or {})}, state.to_arrays())
 
     @classmethod
     @reads("The state of the stream")
     def load(cls, path: str | os.PathLike[str]) -> StreamCondensation:
         """Read a state file; the stream goes on as if it had never stopped. ``position_`` is what was saved with it."""
-        file = read_state(path)
+        return cls._of(read_state(path), path)
+
+    @classmethod
+    def _of(cls, file: StateFile, path: str | os.PathLike[str]) -> StreamCondensation:
         try:
             parameters = dict(file.header["parameters"])
             loaded = cls(**parameters)

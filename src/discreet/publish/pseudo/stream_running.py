@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from discreet.core.params import FloatIn, InstanceOf, IntIn, require
+from discreet.engines.streams.kafka import LostPartitionsError
 from discreet.engines.streams.lines import RecordSource
-from discreet.engines.streams.states import keep_private
+from discreet.engines.streams.states import keep_private, replace_state
 from discreet.publish.pseudo.stream_condensation import StreamCondensation
 
 LIMIT = 1000
@@ -70,7 +72,7 @@ def condense_stream(
         require("condense_stream", "idle", idle, FloatIn(0), InstanceOf((type(None),), "None"))
         run = _Run(stream, source, None if state is None else Path(state), snapshot_every)
         if hasattr(source, "on_leave"):
-            source.on_leave = run.snapshot
+            source.on_leave, source.on_loss = run.leave, run.roll_back  # type: ignore[attr-defined]
         run.guarded(records, idle, progress)
     finally:
         source.close()
@@ -91,6 +93,11 @@ class _Run:
         self.position = source.position()
         self.settled = True
         self.unsaved = 0
+        self.backup = (
+            stream.to_bytes(self.position) if stream.__sklearn_is_fitted__() else None,
+            replace(self.progress),
+        )
+        """The stream, and what was read, as of the last snapshot or the beginning."""
         if state is not None:
             keep_private(state)
 
@@ -114,22 +121,57 @@ class _Run:
                 break
             if batch:
                 last = time.monotonic()
-            elif idle is not None and time.monotonic() - last >= idle:
-                break
+            elif idle is not None:
+                last = max(last, getattr(self.source, "ready_since", last))
+                if time.monotonic() - last >= idle:
+                    if self.settles():
+                        break
+                    last = time.monotonic()
             if progress is not None:
                 progress(self.progress)
+        self.settles()
+
+    def settles(self) -> bool:
+        """Condense what came and save it; return whether that could be done, which it cannot while partitions move."""
         if not self.stream.__sklearn_is_fitted__() and self.stream.n_records_:
             self.stream.initialize()
         self.snapshot()
+        return self.state is None or not self.unsaved
 
     def snapshot(self) -> None:
         """Save the state with the position, and let the source forget; not while the first records are kept."""
         if self.state is None or not self.unsaved or not self.stream.__sklearn_is_fitted__():
             return
+        before = self.state.read_bytes() if self.state.exists() else None
         self.stream.save(self.state, position=self.position)
-        self.source.commit(self.position)
+        try:
+            self.source.commit(self.position)
+        except LostPartitionsError:
+            # Partitions are moving, and others would read on from the offsets before: until the source says what
+            # became of them, the state stays that of these.
+            replace_state(self.state, before)
+            return
+        self.backup = self.state.read_bytes(), replace(self.progress)
         self.unsaved = 0
         self.progress.snapshots += 1
+
+    def leave(self) -> Mapping[str, Any]:
+        """Save before others read on; what cannot be saved is theirs. Return the position of what stays counted."""
+        if self.settled:
+            self.snapshot()
+            if self.unsaved:
+                return self.roll_back()
+        return self.position
+
+    def roll_back(self) -> Mapping[str, Any]:
+        """Go back to the last snapshot: others read what came since. Return its position."""
+        if self.settled and self.state is not None and self.unsaved:
+            content, read = self.backup
+            self.stream.roll_back(content)
+            self.position = self.stream.position_
+            self.progress.records, self.progress.skipped = read.records, read.skipped
+            self.unsaved = 0
+        return self.position
 
     def _next(self, limit: int) -> int | None:
         """Let the next batch join; return how many lines it had, None at the end of the source."""

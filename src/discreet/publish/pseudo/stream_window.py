@@ -64,9 +64,13 @@ class Window:
         grouping = construct_groups(points, levels, method=method, rng=rng)
         statistics = GroupStatistics.of(values, grouping.labels, levels, grouping.n_groups)
         integral = np.asarray((values == np.floor(values)).all(axis=0))
+        self.wipe()
+        return statistics, integral
+
+    def wipe(self) -> None:
+        """Overwrite the records in memory."""
         self._values.fill(0)
         self._levels.fill(0)
-        return statistics, integral
 
     def __getstate__(self) -> NoReturn:
         raise OutputError(unsaved(self.n_rows))

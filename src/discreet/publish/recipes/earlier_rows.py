@@ -30,7 +30,8 @@ class EarlierRows:
 
     Examples
     --------
-    >>> from discreet import identifier, quasi
+    >>> import pyarrow as pa
+    >>> from discreet import quasi
     >>> def table(*ages): return Table(pa.table({"age": list(ages)}), {"age": quasi()})
     >>> earlier = EarlierRows.of(table(30, 41, 52, 52))
     >>> earlier.overlap(table(41, 60, 52, 30))
@@ -48,7 +49,11 @@ class EarlierRows:
         digests, counts = _digests(table, key)
         if table.schema.person is None:
             digests = digests[counts == 1]
-        distinct = np.unique(digests)
+        # The distinct ones by sorting: NumPy hashes whole numbers, which takes a hundred times as long.
+        ascending = np.sort(digests)
+        distinct = ascending[
+            np.concatenate([ascending[:1] == ascending[:1], ascending[1:] != ascending[:-1]])
+        ]
         return cls(key, distinct[:MOST], len(distinct) > MOST)
 
     def overlap(self, table: Table) -> tuple[int, int]:

@@ -96,8 +96,9 @@ class Recipe:
 
     @classmethod
     def read(cls, path: str | Path, *, private: str | Path | None = None) -> Recipe:
-        """Read a release.json, and the private part: from the path given, or from its place beside the folder."""
+        """Read a release.json, or that of a folder, and the private part: from its path, or from beside the folder."""
         path = Path(path)
+        path = path / RECORD if path.is_dir() else path
         data = _read(path)
         recipe = cls(data, private_part(path, None if private is None else Path(private)))
         place = private_place(path.resolve().parent) if private is None else Path(private)

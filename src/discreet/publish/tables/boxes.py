@@ -105,6 +105,7 @@ def branches(book: Codebook, column: int, segments: Segments) -> tuple[CodeArray
     A node's name alone does not say which of its branches went to another group. Gives the number of each segment's
     list, and the lists of node names.
     """
+    from discreet.kernels.tables.grouping import distinct_lists
     from discreet.kernels.tables.partition import values_of
 
     tree = book.hierarchy
@@ -115,22 +116,17 @@ def branches(book: Codebook, column: int, segments: Segments) -> tuple[CodeArray
     )
     levels, _ = tree.lowest_common(values[indptr[:-1]], values[indptr[1:] - 1])
     below = np.maximum(levels - 1, 0)
-    numbers: dict[tuple[int, bytes], int] = {}
-    lists: list[list[str | None]] = []
-    list_of: dict[tuple[int, bytes], int] = {}
-    index = np.empty(below.size, np.int32)
-    for segment, (level, low, high) in enumerate(
-        zip(below.tolist(), indptr[:-1].tolist(), indptr[1:].tolist(), strict=True)
-    ):
-        members = values[low:high]
-        same = (level, members.tobytes())
-        if same not in list_of:
-            nodes = np.unique(tree.levels[level][members])
-            list_of[same] = numbers.setdefault((level, nodes.tobytes()), len(lists))
-            if list_of[same] == len(lists):
-                lists.append([tree.labels[level][node] for node in nodes])
-        index[segment] = list_of[same]
-    return index, lists
+    # The nodes of a level are numbered behind those of all levels below; nodes never decrease along the codes.
+    offsets = bounds([len(names) for names in tree.labels])
+    nodes = (np.stack(tree.levels) + offsets[:-1, None])[np.repeat(below, np.diff(indptr)), values]
+    begins = np.zeros(nodes.size, np.bool_)
+    begins[1:] = nodes[1:] != nodes[:-1]
+    begins[indptr[:-1]] = True
+    of_segments, nodes = bounds(begins)[indptr], nodes[begins]
+    first, index = distinct_lists(of_segments, nodes)
+    names = [name for level in tree.labels for name in level]
+    ends = zip(of_segments[first].tolist(), of_segments[first + 1].tolist(), strict=True)
+    return index, [[names[node] for node in nodes[low:high].tolist()] for low, high in ends]
 
 
 def is_exact(book: Codebook, box: Box) -> bool:
@@ -185,21 +181,15 @@ def _range(book: Codebook, values: list[object], low: int, high: int) -> str | N
 
 
 def _sets(book: Codebook, column: int, segments: Segments, counts: IntArray) -> Box:
+    from discreet.kernels.tables.grouping import distinct_lists
     from discreet.kernels.tables.partition import values_of
 
     indptr, values, _ = values_of(
         segments.codes, segments.weights, segments.low, segments.high, column, book.n_codes
     )
     names: list[str | None] = [None, *labels.texts(book.values).to_pylist()]
-    numbers: dict[bytes, int] = {}
-    sets: list[CodeArray] = []
-    index = np.empty(indptr.size - 1, np.int32)
-    for segment in range(index.size):
-        members = values[indptr[segment] : indptr[segment + 1]]
-        number = numbers.setdefault(members.tobytes(), len(sets))
-        if number == len(sets):
-            sets.append(members)
-        index[segment] = number
+    first, index = distinct_lists(indptr, values)
+    sets = [values[indptr[segment] : indptr[segment + 1]] for segment in first.tolist()]
     written = [_set(members, names) for members in sets]
     starred = np.array(
         [members.size > 1 and label == labels.STAR for members, label in zip(sets, written, strict=True)]

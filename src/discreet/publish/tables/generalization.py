@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
-from discreet.core.params import Constraints, InstanceOf, IntIn
+from discreet.core.params import BOOL, Constraints, InstanceOf, IntIn
 from discreet.core.tables.beyond_memory import RolledUpTable
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import Lattice, Node, column_tree
@@ -29,6 +29,9 @@ class Generalization(LatticePublisher):
     ----------
     levels
         The level of each quasi-identifier by name, or ``"top"``; a missing one stays at level 0.
+    keep_suppressed
+        Whether suppressed rows stay, with ``*`` in every quasi-identifier. They are a class like any other, which keeps
+        the guarantee too, and classes are compared with the table before suppression.
 
     Examples
     --------
@@ -47,10 +50,12 @@ class Generalization(LatticePublisher):
     """
 
     levels: Mapping[str, int | Literal["top"]]
+    keep_suppressed: bool = False
 
     constraints: ClassVar[Constraints] = {
         **LatticePublisher.constraints,
         "levels": InstanceOf((Mapping,), "a mapping from columns to levels"),
+        "keep_suppressed": BOOL,
     }
     not_in_recipe: ClassVar[tuple[str, ...]] = (*LatticePublisher.not_in_recipe, "levels")
 
@@ -66,6 +71,10 @@ class Generalization(LatticePublisher):
             return table
         trees = {name: column_tree(table, name) for name in table.schema.quasi}
         return RolledUpTable(table, {name: (tree, self._level(name, tree)) for name, tree in trees.items()})
+
+    @property
+    def _stars_rows(self) -> bool:
+        return self.keep_suppressed
 
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         lattice = Lattice(table)

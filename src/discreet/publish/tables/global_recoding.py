@@ -74,14 +74,16 @@ class GlobalRecoding(TablePublisher):
 
     measure: Measure = "loss"
     max_suppressed: int | float = 0.0
-    aggregate: Literal["mean", "maximum", "geometric"] = "mean"
+    aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
     highest: Mapping[str, int] | None = None
     time_limit: float | None = None
 
     constraints: ClassVar[Constraints] = {
-        name: allowed for name, allowed in OptimalLattice.constraints.items() if name != "visit"
+        name: allowed
+        for name, allowed in OptimalLattice.constraints.items()
+        if name not in OptimalLattice.whole_columns_only
     }
 
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:

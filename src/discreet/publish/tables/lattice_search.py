@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from discreet.core.errors import InfeasibleError
 from discreet.core.params import Constraints, OneOf
-from discreet.core.release import Cells
+from discreet.core.release import Cells, Release
+from discreet.core.tables.labels import STAR
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import Lattice, Node
@@ -26,13 +27,18 @@ from discreet.publish.tables.publisher import (
     enough_for,
     kept_groups,
     refuse_too_many,
+    with_starred,
 )
 
 if TYPE_CHECKING:
     from discreet.publish.lattice.measures import Aggregate
     from discreet.publish.lattice.scoring import Scorer
 
-Measure: TypeAlias = Literal["loss", "entropy", "discernibility", "average_class_size", "height", "precision"]
+Measure: TypeAlias = Literal[
+    "loss", "entropy", "entropy_bits", "monotone_entropy", "discernibility", "monotone_discernibility",
+    "average_class_size", "height", "precision", "monotone_precision",
+]  # fmt: skip
+"""What a search can minimize. Monotone measures do not count what suppression costs."""
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -52,6 +58,22 @@ class LatticePublisher(TablePublisher):
 
     constraints: ClassVar[Constraints] = {**TablePublisher.constraints, "max_suppressed": SUPPRESSIBLE}
 
+    def release(self, table: Table) -> Release:
+        """Protect a table and publish it, with its rows in random order."""
+        release = super().release(table)
+        if release.evidence.details.get("starred") and not release.verdict.ok:
+            raise InfeasibleError(
+                f"Rows of stars may be anybody's, so that the release does not keep {self.guarantee}: leave them out "
+                "with keep_suppressed=False.",
+                fix={"keep_suppressed": False},
+            )
+        return release
+
+    @property
+    def _stars_rows(self) -> bool:
+        """Whether suppressed rows stay in the table, with stars."""
+        return False
+
     @abstractmethod
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         """Return the lattice, the node to publish at, and the details of the search for the evidence."""
@@ -61,7 +83,7 @@ class LatticePublisher(TablePublisher):
         lattice, node, details = self._choose(table)
         details = details | self._minimality(table, node)
         groups, labels, codes = lattice.groups(node)
-        kept = kept_groups(self.guarantee, groups)
+        kept = (with_starred if self._stars_rows else kept_groups)(self.guarantee, groups)
         n_dropped = int(groups.sizes[~kept].sum())
         sensitive = table.schema.sensitive
         if n_dropped and self.guarantee.judged_values(sensitive):
@@ -78,7 +100,7 @@ class LatticePublisher(TablePublisher):
             covered = np.bincount(tree.levels[level], weights=table.overall(name)).astype(np.int64)
             cells[name] = Cells(codes[column][kept], lattice.losses(column, level), covered)
             published[name] = [tree.labels[level][code] for code in np.unique(codes[column][kept])]
-        return Plan(
+        plan = Plan(
             groups.sizes[kept],
             cells,
             by_value=by_value,
@@ -88,11 +110,39 @@ class LatticePublisher(TablePublisher):
             details=details,
             published=published,
         )
+        return _starred(plan, lattice, node) if n_dropped and self._stars_rows else plan
 
     def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
         """Return the detail that says whether sensitive values decided which node was chosen; none for given levels."""
         del table, node
         return {}
+
+
+def _starred(plan: Plan, lattice: Lattice, node: Node) -> Plan:
+    """Return a plan in which rows that would be left out stay, with a star in every quasi-identifier."""
+    by_piece, cells = {}, {}
+    dropped = np.asarray(plan.dropped, np.bool_)
+    for name, tree, level in zip(lattice.names, lattice.trees, node, strict=True):
+        labels = [*tree.labels[level], STAR]
+        index = np.where(dropped, len(labels) - 1, tree.levels[level][lattice.table.codes(name)])
+        by_piece[name] = Replacement(index.astype(np.int32), pa.array(labels, pa.string()))
+        old = plan.cells[name]
+        cells[name] = Cells(
+            np.append(old.index, old.loss.size).astype(np.int32),
+            np.append(old.loss, 1.0),
+            np.append(old.covered, lattice.table.n_rows),
+        )
+    return replace(
+        plan,
+        sizes=np.append(plan.sizes, plan.suppressed),
+        cells=cells,
+        by_value={},
+        by_piece=by_piece,
+        dropped=None,
+        suppressed=0,
+        details={**plan.details, "starred": plan.suppressed},
+        published={name: sorted({*labels, STAR}, key=str) for name, labels in (plan.published or {}).items()},
+    )
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -102,8 +152,9 @@ class LatticeSearch(LatticePublisher):
     Parameters
     ----------
     measure
-        What to minimize: ``"loss"``, ``"entropy"``, ``"discernibility"``, ``"average_class_size"``, ``"height"`` or
-        ``"precision"``.
+        What to minimize: ``"loss"``, ``"entropy"`` as a share or in bits (``"entropy_bits"``), ``"discernibility"``,
+        ``"average_class_size"``, ``"height"`` or ``"precision"``. ``"monotone_entropy"`` (in bits),
+        ``"monotone_discernibility"`` and ``"monotone_precision"`` are theirs without what suppression costs.
     """
 
     measure: Measure = "loss"
@@ -115,24 +166,31 @@ class LatticeSearch(LatticePublisher):
     }
 
     def _scorer_of(
-        self, lattice: Lattice, *, weights: Mapping[str, float] | None = None, aggregate: Aggregate = "mean"
+        self,
+        lattice: Lattice,
+        *,
+        weights: Mapping[str, float] | None = None,
+        aggregate: Aggregate = "mean",
+        factor: float = 0.5,
+        target: str | None = None,
     ) -> Scorer:
-        from discreet.publish.lattice.measures import MEASURES
+        from discreet.publish.lattice.objectives import node_measure
         from discreet.publish.lattice.scoring import Scorer
 
-        measure = MEASURES[self.measure](lattice, lattice.weights(weights, owner=self), aggregate)
-        return Scorer(
-            lattice, self.guarantee, measure, allowed_rows(self.max_suppressed, lattice.table.n_rows)
-        )
+        of_columns = lattice.weights(weights, owner=self)
+        measure = node_measure(self.measure, lattice, of_columns, aggregate, factor=factor, target=target)
+        limit = allowed_rows(self.max_suppressed, lattice.table.n_rows)
+        return Scorer(lattice, self.guarantee, measure, limit, stars_rows=self._stars_rows)
 
     def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
         """Return the detail that says whether sensitive values decided which node was chosen.
 
-        Where rows may be left out, or the clock decides, nobody knows what the search would have chosen without them,
-        so they count as having decided.
+        Where rows may be left out, or the clock decides, or a target that is to be predicted, nobody knows what the
+        search would have chosen without them, so they count as having decided.
         """
         sensitive = table.schema.sensitive
-        unsure = self.max_suppressed > 0 or getattr(self, "time_limit", None) is not None
+        aside = getattr(self, "time_limit", None), getattr(self, "target", None)
+        unsure = self.max_suppressed > 0 or aside != (None, None)
         decided = (
             bool(self.guarantee.judged_values(sensitive))
             if unsure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -105,7 +105,7 @@ class LocalRecoding(TablePublisher):
 
     measure: Measure = "loss"
     max_suppressed: int | float = 0.0
-    aggregate: Literal["mean", "maximum", "geometric"] = "mean"
+    aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
     highest: Mapping[str, int] | None = None
@@ -114,7 +114,11 @@ class LocalRecoding(TablePublisher):
     cells: bool = True
 
     constraints: ClassVar[Constraints] = {
-        **{name: allowed for name, allowed in OptimalLattice.constraints.items() if name != "visit"},
+        **{
+            name: allowed
+            for name, allowed in OptimalLattice.constraints.items()
+            if name not in OptimalLattice.whole_columns_only
+        },
         "max_rounds": IntIn(1),
         "cells": BOOL,
     }
@@ -124,21 +128,16 @@ class LocalRecoding(TablePublisher):
         single, infeasible = self._single(table)
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
         weights = lattice.weights(self.weights)
-        spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
         limit = allowed_rows(self.max_suppressed, table.n_rows)
-        possible = []
-        for recoded in self._recodings(lattice, weights, single):
-            settled = _settled(self.guarantee, lattice, spelling, recoded)
-            left = int(table.tuples.counts[settled.rest].sum())
-            if left <= limit and len(settled.levels):
-                possible.append((_loss(lattice, spelling, weights, settled), settled))
-        if not possible:
+        cheapest = cheapest_recoding(
+            self.guarantee, lattice, weights, limit, self._recodings(lattice, weights, single)
+        )
+        if cheapest is None:
             raise infeasible or InfeasibleError(
                 f"No local recoding keeps {self.guarantee} with at most {limit} of {table.n_rows} rows suppressed; "
                 "allow more with max_suppressed or ask for less."
             )
-        loss, best = min(possible, key=lambda candidate: candidate[0])
-        return _plan_of(lattice, spelling, best, loss)
+        return local_plan(lattice, *cheapest)
 
     def _single(self, table: Table) -> tuple[Node | None, InfeasibleError | None]:
         """Find the best single node, or why there is none."""
@@ -193,6 +192,20 @@ class LocalRecoding(TablePublisher):
         places = np.array(nodes) - lattice.bottom
         cost = np.sum([way.cost[places[:, column]] for column, way in enumerate(ways)], axis=0)
         return nodes, int(np.searchsorted(cost, _CHEAP * cost[-1], side="right"))
+
+
+def cheapest_recoding(
+    guarantee: Guarantee, lattice: Lattice, weights: FloatArray, limit: int, recodings: Iterable[Recoded]
+) -> tuple[Recoded, float] | None:
+    """Return the recoding that loses least by its labels, with at most so many rows left out, and its loss, or None."""
+    spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
+    possible = []
+    for recoded in recodings:
+        settled = _settled(guarantee, lattice, spelling, recoded)
+        left = int(lattice.table.tuples.counts[settled.rest].sum())
+        if left <= limit and len(settled.levels):
+            possible.append((settled, _loss(lattice, spelling, weights, settled)))
+    return min(possible, key=lambda candidate: candidate[1], default=None)
 
 
 def partitioned(
@@ -250,7 +263,9 @@ def _loss(lattice: Lattice, spelling: list[Spelling], weights: FloatArray, recod
     return total / (lattice.table.n_rows * len(weights))
 
 
-def _plan_of(lattice: Lattice, spelling: list[Spelling], recoded: Recoded, loss: float) -> Plan:
+def local_plan(lattice: Lattice, recoded: Recoded, loss: float) -> Plan:
+    """Return the plan that publishes groups of tuples at levels of their own."""
+    spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
     counts, left = lattice.table.tuples.counts, recoded.group_of < 0
     sizes = recoded.sizes(counts)
     cells = {column.name: column.cells(recoded) for column in spelling}

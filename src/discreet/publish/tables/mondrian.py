@@ -16,7 +16,6 @@ from discreet.core.params import BOOL, BY_COLUMN, Constraints, OneOf
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
-from discreet.publish.lattice.lattice import column_weights
 from discreet.publish.tables.boxes import Segments, boxes
 from discreet.publish.tables.depth_first import can_divide, divided
 from discreet.publish.tables.minimality import blind, rejoined
@@ -101,7 +100,7 @@ class Mondrian(PartitionPublisher):
 
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
         """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
-        geometry = _geometry(quasi_books(table), column_weights(table, self.weights, owner=self).tolist())
+        geometry = _geometry(quasi_books(table), table.schema.quasi_weights(self.weights, owner=self))
         if self.strict and can_divide(self.guarantee, table):
             return divided(self.guarantee, table, geometry)
         codes, weights, tuples = self._rows(table)

@@ -12,13 +12,13 @@ import numpy as np
 
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, ParameterError
-from discreet.core.params import BY_COLUMN, NONE, POSITIVE, Constraints, OneOf
+from discreet.core.params import BOOL, BY_COLUMN, NONE, POSITIVE, Constraints, FloatIn, InstanceOf, OneOf
 from discreet.core.rng import generator
 from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.lattice_search import LatticeSearch
-from discreet.publish.tables.publisher import kept_groups
+from discreet.publish.tables.publisher import kept_groups, with_starred
 
 if TYPE_CHECKING:
     from discreet.publish.lattice.scoring import Scorer
@@ -45,8 +45,17 @@ class OptimalLattice(LatticeSearch):
 
     Parameters
     ----------
+    keep_suppressed
+        Whether suppressed rows stay, with ``*`` in every quasi-identifier. They are a class like any other, which keeps
+        the guarantee too, and classes are compared with the table before suppression.
     aggregate
-        How columns are put together: ``"mean"``, ``"maximum"`` or ``"geometric"``.
+        How columns are put together: ``"mean"``, ``"sum"``, ``"maximum"`` or ``"geometric"``.
+    suppression_factor
+        How much a suppressed row counts beside a generalized one in the loss: 0.5 as much as the widest cells, less
+        below, and above it is generalization that counts less.
+    target
+        A sensitive column that classes shall predict: in place of the measure, the share of rows is minimized that the
+        most frequent value of their class misses, suppressed rows among them.
     weights
         The weight of a column in the measure, by name; multiplies the schema's weights.
     lowest
@@ -80,7 +89,10 @@ class OptimalLattice(LatticeSearch):
     PASSAT 2012.
     """
 
-    aggregate: Literal["mean", "maximum", "geometric"] = "mean"
+    keep_suppressed: bool = False
+    aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
+    suppression_factor: float = 0.5
+    target: str | None = None
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
     highest: Mapping[str, int] | None = None
@@ -88,9 +100,19 @@ class OptimalLattice(LatticeSearch):
     time_limit: float | None = None
 
     not_in_recipe: ClassVar[tuple[str, ...]] = (*LatticeSearch.not_in_recipe, "visit")
+    whole_columns_only: ClassVar[tuple[str, ...]] = (
+        "visit",
+        "keep_suppressed",
+        "suppression_factor",
+        "target",
+    )
+    """Parameters that methods which begin at the best node have no use for."""
     constraints: ClassVar[Constraints] = {
         **LatticeSearch.constraints,
-        "aggregate": OneOf(("mean", "maximum", "geometric")),
+        "keep_suppressed": BOOL,
+        "aggregate": OneOf(("mean", "sum", "maximum", "geometric")),
+        "suppression_factor": FloatIn(0, 1),
+        "target": (NONE, InstanceOf((str,), "the name of a sensitive column")),
         "weights": BY_COLUMN,
         "lowest": BY_COLUMN,
         "highest": BY_COLUMN,
@@ -105,12 +127,22 @@ class OptimalLattice(LatticeSearch):
         lattice, node, _ = self._choose(table)
         return lattice.levels(node)
 
+    @property
+    def _stars_rows(self) -> bool:
+        return self.keep_suppressed
+
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:
         from discreet.publish.lattice.search import score_all
 
         begun = time.monotonic()
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
-        scorer = self._scorer_of(lattice, weights=self.weights, aggregate=self.aggregate)
+        scorer = self._scorer_of(
+            lattice,
+            weights=self.weights,
+            aggregate=self.aggregate,
+            factor=self.suppression_factor,
+            target=self.target,
+        )
         if self.visit == "all":
             self._refuse_large(lattice)
             visited = score_all(scorer)
@@ -123,7 +155,7 @@ class OptimalLattice(LatticeSearch):
         if node is None:
             raise self._none_feasible(lattice, scorer)
         details = {
-            "measure": self.measure,
+            "measure": self.measure if self.target is None else "rows not predicted",
             "cost": cost,
             "bound": bound,
             "optimal": bound >= cost * (1 - 1e-12),
@@ -173,5 +205,12 @@ class OptimalLattice(LatticeSearch):
         least = n_rows = lattice.table.n_rows
         for node in [lattice.top, *(score.node for score in scores[:_RECOUNTED])]:
             groups, _ = scorer.classes.groups(node)
-            least = min(least, int(groups.sizes[~kept_groups(self.guarantee, groups)].sum()))
+            least = min(
+                least,
+                int(
+                    groups.sizes[
+                        ~(with_starred if self.keep_suppressed else kept_groups)(self.guarantee, groups)
+                    ].sum()
+                ),
+            )
         return self._infeasible(least, n_rows)

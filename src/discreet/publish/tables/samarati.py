@@ -34,8 +34,7 @@ class MinimalGeneralization(LatticeSearch, ABC):
     Parameters
     ----------
     measure
-        What chooses among the minimal nodes: ``"loss"``, ``"entropy"``, ``"discernibility"``,
-        ``"average_class_size"``, ``"height"`` or ``"precision"``.
+        What chooses among the minimal nodes; those of `OptimalLattice`.
     """
 
     def _choose(self, table: Table) -> tuple[Lattice, Node, dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""Projects of ARX, read into jobs: the archive and what it says."""

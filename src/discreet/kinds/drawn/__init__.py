@@ -1,0 +1,1 @@
+"""Data whose rows were drawn and belong to nobody: pseudo-data and synthetic data."""

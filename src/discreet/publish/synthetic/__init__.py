@@ -1,0 +1,1 @@
+"""Synthetic tables: rows drawn from a model that was fitted to noisy counts, differentially private by construction."""

@@ -1,0 +1,148 @@
+"""Several releases on the command line, and jobs about linked tables: what is said, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from discreet import Table, quasi, sensitive, tree
+from discreet.guarantees import DistinctDiversity, EntropyDiversity, KAnonymity
+from discreet.publish import Generalization, Mondrian
+
+TREE = {"north": ["Oslo", "Bergen"], "south": ["Rome", "Nice"]}
+
+
+def released(folder: Path, ages: list[str], illnesses: list[str], **more: Any) -> Path:
+    frame = pa.table({"age": ages, "illness": illnesses})
+    table = Table(frame, {"age": quasi(), "illness": sensitive()})
+    release = Mondrian(KAnonymity(2) & DistinctDiversity(2) & EntropyDiversity(1.5), random_state=1).release(
+        table
+    )
+    return release.write(folder, report=False, **more)
+
+
+@pytest.fixture
+def releases(tmp_path: Path) -> list[str]:
+    first = released(tmp_path / "first", ["20", "21", "30", "31"], ["flu", "cold", "flu", "asthma"])
+    second = released(tmp_path / "second", ["20", "22", "30", "31"], ["flu", "asthma", "flu", "asthma"])
+    return [str(first), str(second)]
+
+
+def test_releases_that_disclose_together_are_broken(invoke: Any, releases: list[str]) -> None:
+    alone = [invoke("check", folder) for folder in releases]
+    assert [each.exit_code for each in alone] == [0, 0]
+    done = invoke("check", *releases)
+    assert done.exit_code == 1
+    assert "DistinctDiversity(l=2) of release 1, for people in all: 1 left" in done.stdout
+    assert "'illness' is certain" in done.stdout
+    assert "unsure" in done.stdout
+    found = json.loads(invoke("check", *releases, "--json").stdout)
+    assert found["ok"] is False
+    assert found["together"]["values"] == {"illness": 1}
+    assert found["verdicts"] == ["verified", "verified"]
+
+
+def test_the_same_release_twice_is_kept(invoke: Any, releases: list[str]) -> None:
+    done = invoke("check", releases[0], releases[0])
+    assert done.exit_code == 0, done.stdout
+    assert "broken" not in done.stdout
+
+
+def test_a_changed_release_is_broken_together_as_well(invoke: Any, releases: list[str]) -> None:
+    path = Path(releases[0]) / "data.csv"
+    path.write_text(path.read_text().replace("cold", "flu"))
+    assert invoke("check", releases[0], releases[0]).exit_code == 1
+
+
+def test_what_is_no_release_is_refused(invoke: Any, releases: list[str], patients: Path) -> None:
+    for arguments in ([releases[0], str(patients)], [*releases, "-k", "3"]):
+        done = invoke("check", *arguments)
+        assert done.exit_code == 2
+        assert "Several are checked together only where all are folders of releases" in done.stderr
+
+
+def test_other_hierarchies_are_one_clear_line(invoke: Any, tmp_path: Path) -> None:
+    frame = pa.table({"town": ["Oslo", "Bergen", "Rome", "Nice"], "illness": ["flu", "cold"] * 2})
+    folders = []
+    for number, nested in enumerate((TREE, {"west": ["Bergen", "Nice"], "east": ["Oslo", "Rome"]})):
+        table = Table(frame, {"town": quasi(tree(nested)), "illness": sensitive()})
+        release = Generalization(KAnonymity(2), levels={"town": 1}).release(table)
+        folders.append(str(release.write(tmp_path / str(number), report=False)))
+    done = invoke("check", *folders)
+    assert done.exit_code == 2
+    assert "generalize 'town' by different hierarchies" in done.stderr
+    assert invoke("check", folders[0], folders[0]).exit_code == 0
+    (tmp_path / "1.private").rename(tmp_path / "elsewhere")
+    assert "private folders" in invoke("check", *folders).stderr
+
+
+JOB = """
+[tables.people]
+path = "people.csv"
+columns = {{who = {{role = "{role}"}}, age = {{role = "quasi"}}}}
+[tables.drugs]
+path = "drugs.csv"
+columns = {{who = {{role = "person"}}, month = {{role = "{month}"}}, drug = {{role = "sensitive"}}}}
+{more}
+[[guarantee]]
+kind = "k-anonymity"
+k = 2
+[output]
+folder = "release"
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Any:
+    people = pa.table({"who": list(range(8)), "age": [30, 30, 30, 30, 50, 50, 50, 50]})
+    drugs = pa.table({"who": list(range(8)), "month": [1] * 8, "drug": ["SECRET-A", "SECRET-B"] * 4})
+    pyarrow.csv.write_csv(people, tmp_path / "people.csv")
+    pyarrow.csv.write_csv(drugs, tmp_path / "drugs.csv")
+
+    def write(*, role: str = "person", month: str = "quasi", more: str = "") -> str:
+        path = tmp_path / "job.toml"
+        path.write_text(JOB.format(role=role, month=month, more=more))
+        return str(path)
+
+    return write
+
+
+def test_a_job_about_linked_tables_is_run_and_checked(invoke: Any, job: Any, tmp_path: Path) -> None:
+    done = invoke("run", job(), "--json")
+    assert done.exit_code == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["verdict"] == "verified"
+    assert said["people"] == {"in": 8, "out": 8, "suppressed": 0}
+    assert said["table_rows"] == {"people": 8, "drugs": 8}
+    assert invoke("check", str(tmp_path / "release")).exit_code == 0
+    assert invoke("check", str(tmp_path / "release"), "-k", "4").exit_code == 0
+    assert invoke("check", str(tmp_path / "release"), "-k", "5").exit_code == 1
+    assert invoke("check", str(tmp_path / "release"), str(tmp_path / "release")).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"role": "other"}, "Table 'people' has no key"),
+        ({"month": "other"}, "Table 'drugs': The table has no quasi-identifier"),
+        ({"more": 'shift = ["month"]'}, "must have the role other"),
+        ({"more": 'dates = "x"'}, "unknown key 'dates'"),
+        ({"more": "[input]\npath = 'x.csv'"}, "unknown key 'path'"),
+        ({"more": "[tables.report]\npath = 'x.csv'\ncolumns = {}"}, "cannot be the name of a file"),
+        ({"more": "[method]\nname = 'mondrian'"}, "unknown name"),
+    ],
+)
+def test_bad_jobs_are_one_clear_line(
+    invoke: Any, job: Any, tmp_path: Path, changes: dict[str, str], words: str
+) -> None:
+    done = invoke("run", job(**changes))
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert "SECRET" not in done.stderr
+    assert not (tmp_path / "release").exists()
+    assert not (tmp_path / "release.private").exists()
