@@ -36,9 +36,12 @@ def lazy_type(module: str, name: str, *traits: str, fetches: tuple[str, ...] = F
 
 SPARK = lazy_type("pyspark.sql.classic.dataframe", "DataFrame", "columns", "schema", "dtypes")
 DASK = lazy_type("dask.dataframe.dask_expr._collection", "DataFrame", "columns", "dtypes")
-KINDS: dict[str, Any] = {
+CLUSTERS: dict[str, Any] = {
     "Spark": SPARK(),
     "Spark Connect": lazy_type("pyspark.sql.connect.dataframe", "DataFrame", "columns", "schema")(),
+}
+"""A frame of each kind that tables are made of where they lie; all else refuses them."""
+KINDS: dict[str, Any] = {
     "pandas on Spark": lazy_type("pyspark.pandas.frame", "DataFrame", "columns", "dtypes")(),
     "Ibis": lazy_type("ibis.expr.types.relations", "Table", "columns", "schema")(),
     "Ibis column": lazy_type("ibis.expr.types.numeric", "IntegerColumn")(),

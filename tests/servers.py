@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: started once, on a loopback port, and gone with its folder at the end."""
+"""Servers of the tests' own: started once, on a loopback port, and gone with their folders at the end."""
 
 from __future__ import annotations
 
@@ -136,6 +136,33 @@ def stored_objects(bucket: str) -> dict[str, bytes]:
     infos = store.get_file_info(fs.FileSelector(path, recursive=True))
     names = [info.path for info in infos if info.type is fs.FileType.File]
     return {name: store.open_input_stream(name).read() for name in names}
+
+
+@cache
+def remote() -> str:
+    """Start Sail, which speaks the protocol of Spark without Java, and return its address."""
+    missing = [name for name in ("pysail", "pyspark", "grpc") if importlib.util.find_spec(name) is None]
+    if missing:
+        (pytest.fail if "CI" in os.environ else pytest.skip)(f"{missing[0]} is not installed")
+    os.environ.setdefault("RUST_LOG", "off")
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer(ip="127.0.0.1", port=0)
+    server.start()
+    atexit.register(server.stop)
+    host, port = server.listening_address
+    return f"sc://{host}:{port}"
+
+
+@cache
+def spark() -> Any:
+    """Return a session of Spark Connect with Sail."""
+    from discreet.engines.spark.session import spark_session
+
+    session = spark_session(remote=remote())
+    # A session tries for long to end itself at a server that is gone.
+    atexit.register(session.stop)
+    return session
 
 
 class Topic:

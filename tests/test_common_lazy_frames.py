@@ -23,7 +23,7 @@ from discreet.core.tables.source import source_of
 from discreet.engines.writing import write_frame
 from discreet.output.audit import Vault
 from discreet.publish import Condensation
-from tests.lazy_frames import KINDS, SPARK
+from tests.lazy_frames import CLUSTERS, DASK, KINDS, SPARK
 from tests.planted_values import called, entries, methods
 
 ALONE = {
@@ -62,6 +62,14 @@ def test_the_readers_behind_the_entries_refuse_it_too(kind: str, tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("reader", [reader for reader in READERS if reader != "table"])
+@pytest.mark.parametrize("kind", CLUSTERS)
+def test_a_frame_on_a_cluster_is_refused_unread_where_no_table_is_made(kind: str, reader: str) -> None:
+    for read in (READERS[reader], in_memory):
+        with pytest.raises(InputError, match=REFUSED):
+            read(CLUSTERS[kind])
+
+
 def _arguments(entry: Any) -> list[str]:
     return [name for name in inspect.signature(entry).parameters if name != "self"]
 
@@ -83,10 +91,13 @@ def test_no_method_reads_a_lazy_frame(name: str, tmp_path: Path) -> None:
 
 def _require_refusals(name: str, entry: Any, folder: Path) -> None:
     for argument in _arguments(entry):
-        errors = [error for error, _ in called(name, entry, argument, SPARK(), folder)]
-        assert len(errors) == 1, (name, argument)
-        assert type(errors[0]) is InputError, (name, argument)
-        assert "is not fetched" in str(errors[0])
+        for frame in (SPARK(), DASK()):
+            if isinstance(frame, SPARK) and name in ("Table", "Job"):
+                continue
+            errors = [error for error, _ in called(name, entry, argument, frame, folder)]
+            assert len(errors) == 1, (name, argument)
+            assert type(errors[0]) is InputError, (name, argument)
+            assert "is not fetched" in str(errors[0])
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from tests.docs.inputs import provide, provide_database
 from tests.docs.pages import Block, blocks, commands, run_page
+from tests.servers import remote
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TO_RUN = [
     page for page in PAGES if any(block.language in ("python", "console", "sh") for block in blocks(page))
 ]
-MOST_NOT_RUN = 15
+MOST_NOT_RUN = 16
 
 
 @pytest.mark.parametrize("page", TO_RUN, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -23,6 +24,8 @@ def test_a_page_runs_as_it_stands(page: Path, tmp_path: Path, monkeypatch: pytes
     provide(tmp_path, text)
     if "postgresql:///" in text:
         provide_database(tmp_path, monkeypatch)
+    if "--engine spark" in text and page.name == "on-a-cluster.md":
+        monkeypatch.setenv("SPARK_REMOTE", remote())
     monkeypatch.chdir(tmp_path)
     assert run_page(page) or all(block.why_not_run for block in blocks(page))
 

@@ -48,7 +48,17 @@ KEEP_ORDER = click.option(
 POPULATION = click.option(
     "--population", type=DATA, metavar="FILE", help="The population's table, with the quasi-identifiers."
 )
+_CLUSTER = (
+    click.option(
+        "--engine", type=click.Choice(["spark"]), help="Leave the rows on a Spark cluster; Parquet alone."
+    ),
+    click.option(
+        "--master", metavar="ADDRESS", help="The cluster: local[4], spark://host:7077, yarn, k8s://…"
+    ),
+    click.option("--remote", metavar="ADDRESS", help="A server of Spark Connect: sc://host:15002."),
+)
 _READING = (
+    *_CLUSTER,
     click.option("--delimiter", metavar="CHAR", help="The character between cells; detected by default."),
     click.option("--encoding", metavar="NAME", help="The file's encoding; UTF-8 by default."),
     click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark."),
@@ -224,6 +234,7 @@ _WRITING = (
 )
 
 reading = in_group("Reading", _READING)
+cluster = in_group("Reading", _CLUSTER)
 pseudonym = in_group("Roles", [_PSEUDONYM])
 allow_unique = in_group("Roles", [_ALLOW_UNIQUE])
 roles_from = in_group("Roles", [_ROLES_FROM])

@@ -13,7 +13,19 @@ from typing import Any
 import click
 
 ROLES = ("quasi", "sensitive", "person", "identifier", "other", "drop")
-_READING = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet", "labels")
+_READING = (
+    "delimiter",
+    "encoding",
+    "decimal",
+    "thousands",
+    "dates",
+    "header",
+    "sheet",
+    "labels",
+    "engine",
+    "master",
+    "remote",
+)
 
 
 def mistake(message: str, remedy: str | None = None) -> click.UsageError:

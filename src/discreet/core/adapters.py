@@ -18,6 +18,7 @@ from typing import Any
 ENGINES = {
     "duckdb": "discreet.engines.duckdb.engine:ENGINE",
     "discreet.engines.postgres": "discreet.engines.postgres.engine:ENGINE",
+    "pyspark": "discreet.engines.spark.engine:ENGINE",
 }
 """What works on a frame, by the package its type comes from."""
 

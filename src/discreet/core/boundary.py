@@ -32,6 +32,7 @@ Entry = TypeVar("Entry", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).parents[1]
 _MARK = "__public_entry__"
+_TAKES_CLUSTERS = "__takes_clusters__"
 _SPECIAL = {"__init__", "__call__", "__and__", "__or__"}
 _DATA_ERRORS = (ValueError, TypeError, ArithmeticError)
 _DATA_PACKAGES = ("pyarrow", "polars", "pandas", "narwhals", *ENGINES)
@@ -138,7 +139,7 @@ def _guarded(function: Callable[..., Any], *, is_property: bool = False) -> Any:
         token = _inside.set(True)
         try:
             for argument in (*args, *kwargs.values()):
-                refuse_lazy(argument)
+                refuse_lazy(argument, clusters=hasattr(function, _TAKES_CLUSTERS))
             return function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is checked
             failure = safe_error(error, function.__qualname__, is_property=is_property)
@@ -211,6 +212,8 @@ def library_frames(error: BaseException) -> list[traceback.FrameSummary]:
 # fetches all rows. Nothing here touches an object that may be one; its type decides.
 
 
+_CLUSTERS = {"pyspark": ("pyspark.sql.classic.dataframe", "pyspark.sql.connect.dataframe")}
+"""Packages of engines elsewhere whose frames are not fetched but worked on there, and the modules of those frames."""
 _LOCAL = {
     "pandas",
     "polars",
@@ -221,7 +224,7 @@ _LOCAL = {
     "discreet",
     "sklearn",
     "builtins",
-    *ENGINES,
+    *(set(ENGINES) - set(_CLUSTERS)),
 }
 """Packages whose objects hold their rows, or are run on this machine by choice of the user."""
 _ELSEWHERE = {
@@ -231,16 +234,34 @@ _ELSEWHERE = {
 """Packages whose objects stand for rows elsewhere."""
 _FETCHES = ("collect", "compute", "execute", "toPandas", "toArrow", "to_pyarrow")
 _TRAITS = ("columns", "schema", "dtypes", "__arrow_c_stream__", "__dataframe__", "__array__")
-_LAZY_LOCAL = ("polars", *ENGINES)
+_LAZY_LOCAL = ("polars", *(set(ENGINES) - set(_CLUSTERS)))
 _MOST_LISTED = 64
 
 
-def refuse_lazy(value: Any, *, depth: int = 2) -> None:
+def takes_clusters(entry: Entry) -> Entry:
+    """Mark a function, or the constructor of a class, that takes frames on a cluster: it leaves their rows there."""
+    setattr(entry.__init__ if isinstance(entry, type) else entry, _TAKES_CLUSTERS, True)
+    return entry
+
+
+def is_on_cluster(value: Any) -> bool:
+    """Whether an object is a frame whose rows lie on a cluster, where an engine of ours works on them."""
+    return any(
+        base.__name__ == "DataFrame" and base.__module__ in _CLUSTERS.get(_package(base), ())
+        for base in type(value).__mro__
+    )
+
+
+def refuse_lazy(value: Any, *, depth: int = 2, clusters: bool = False) -> None:
     """Refuse a lazy frame of another engine, also in a short dict or list; nothing of it is read.
+
+    With ``clusters``, a frame on a cluster is let through.
 
     >>> refuse_lazy([1, 2, 3])
     """
     kind: type = type(value)
+    if clusters and is_on_cluster(value):
+        return
     if _is_elsewhere(kind) or (_package(kind) == "narwhals" and _wraps_other(value)):
         raise InputError(
             f"A {kind.__name__} of {_package(kind)} is not fetched: collect it yourself, for example to pandas or "

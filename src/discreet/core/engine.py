@@ -117,6 +117,8 @@ class Engine(Protocol):
 
     errors: tuple[type[Exception], ...]
     """What the library raises where it cannot do its work; the messages may hold data."""
+    fetches: bool = True
+    """Whether rows may be fetched to this machine."""
 
     def source(self, frame: Any) -> Source:
         """Return the rows as searches and judgments use them: distinct tuples with counts."""
@@ -200,6 +202,11 @@ class Engine(Protocol):
         """Write the rows to a file as they were judged; ``packing`` is none, gzip or zstd."""
         ...
 
+    def written(self, path: Path, frame: Any) -> Any:
+        """Return the rows of a frame as it wrote them to Parquet; None where any reader of files can read them."""
+        del path, frame
+        return None
+
     def typed(self, frame: Any, types: Mapping[str, pa.DataType], *, decimal: str = ".") -> Any:
         """Return some columns of a file that was read back, those of text cast to the types they had."""
         ...
@@ -219,7 +226,7 @@ def engine_of(frame: Any) -> Engine:
     >>> type(engine_of(pa.table({"age": [42]}))).__name__
     'Memory'
     """
-    refuse_lazy(frame)
+    refuse_lazy(frame, clusters=True)
     engine: Engine = load(ENGINES.get(package_of(frame), MEMORY))
     return engine
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import public
-from discreet.core.errors import DiscreetError, InputError
+from discreet.core.errors import DiscreetError, InputError, ParameterError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 from discreet.engines.addresses import ObjectAddress, address_of
 from discreet.engines.formats import DEFAULT_NULLS, DateOrder, ReadOptions
 from discreet.engines.inputs import Files, database_file, files_of, several
 
 __all__ = ["DEFAULT_NULLS", "read"]
+
+_NO_OPTIONS = ReadOptions(None, None, '"', True, None, None, DEFAULT_NULLS, None, (), None, True)
 
 
 @public
@@ -34,6 +36,9 @@ def read(
     text: Sequence[str] = (),
     sheet: str | int | None = None,
     labels: bool = True,
+    engine: str | None = None,
+    master: str | None = None,
+    remote: str | None = None,
 ) -> Any:
     """Read a file as a DuckDB relation; the ending of its name decides the format; any other is delimited text.
 
@@ -45,6 +50,9 @@ def read(
     ``clinic.db?table=patients`` reads a table of a SQLite or DuckDB file.
     ``postgresql://user@host/database?table=patients`` reads a table of a database, whose rows stay there; it takes the
     extra ``postgres``. Tables take no option.
+
+    With ``engine="spark"``, Parquet files become a Spark frame, whose rows stay on the cluster; it takes the extra
+    ``spark``, and no option but ``master`` and ``remote``.
 
     Parquet and Arrow files are scanned in place. Text (CSV, TSV, JSON lines, also .gz or .zst) is parsed once
     into a table that spills to a private folder. Spreadsheets (.xlsx, .xls, .ods) and files of statistics packages
@@ -80,7 +88,17 @@ def read(
     labels : bool
         Whether labeled values of statistics packages are read as their labels, or as codes. A column whose labels
         leave out a value that occurs is read as codes in any case.
+    engine : {"spark"}, optional
+        Where the rows are worked on; by default on this machine.
+    master, remote : str, optional
+        The cluster: ``local[4]``, ``spark://host:7077``, ``yarn`` or ``k8s://…``; or a server of Spark Connect,
+        ``sc://host:15002``. By default what the environment names.
     """
+    require("read", "engine", engine, OneOf((None, "spark")))
+    for name, address in (("master", master), ("remote", remote)):
+        require("read", name, address, InstanceOf((str, type(None)), "None or an address"))
+        if address is not None and engine is None:
+            raise ParameterError(f"A {name} is of a cluster: name its engine, spark, too.")
     require("read", "sheet", sheet, OneOf((None,)), InstanceOf((str,), "a name"), IntIn(1))
     _require_options(delimiter, quote, decimal, thousands, dates)
     options = ReadOptions(
@@ -97,6 +115,8 @@ def read(
         labels,
     )
     try:
+        if engine is not None:
+            return _read_on_cluster(path, options, master, remote)
         if isinstance(path, list | tuple):
             return _read_files(several(path), options)
         return _read_named(path, options)
@@ -139,6 +159,16 @@ def _read_named(path: Any, options: ReadOptions) -> Any:
         require_file(database[0])
         return read_database(*database)
     return _read_files(files_of(Path(path)), options)
+
+
+def _read_on_cluster(path: Any, options: ReadOptions, master: str | None, remote: str | None) -> Any:
+    if replace(options, nulls=DEFAULT_NULLS) != _NO_OPTIONS or isinstance(path, list | tuple):
+        raise ParameterError(
+            "The engine spark reads one Parquet file or folder, and takes no option of text or sheets."
+        )
+    from discreet.engines.spark import parquet
+
+    return parquet.read_parquet(path, master=master, remote=remote)
 
 
 def _read_files(files: Files, options: ReadOptions) -> Any:

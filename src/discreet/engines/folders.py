@@ -56,7 +56,9 @@ class FolderKind:
         if not isinstance(files, list | dict):
             return False
         written = {self.mark, *self.beside, *map(str, files)}
-        return all(path.name in written and not path.is_dir() for path in folder.iterdir())
+        return all(
+            path.name in written and (not path.is_dir() or is_parts(path)) for path in folder.iterdir()
+        )
 
 
 def check_replaceable(
@@ -118,7 +120,15 @@ _CHUNK = 1 << 20
 
 
 def described_file(path: Path) -> dict[str, object]:
-    """Return a file's digest and size; nothing where it is missing, or a link or a folder in its place."""
+    """Return a file's digest and size; nothing where it is missing, or a link or a folder in its place.
+
+    The digest of data in several Parquet files is that of what ``sha256sum *`` prints in their folder.
+    """
+    if is_parts(path):
+        parts = {part.name: described_file(part) for part in sorted(path.iterdir())}
+        lines = "".join(f"{entry['sha256']}  {name}\n" for name, entry in parts.items())
+        size = sum(part.stat().st_size for part in path.iterdir())
+        return {"sha256": hashlib.sha256(lines.encode()).hexdigest(), "bytes": size}
     if not is_regular(path):
         return {}
     digest = hashlib.sha256()
@@ -131,6 +141,14 @@ def described_file(path: Path) -> dict[str, object]:
 def is_regular(path: Path) -> bool:
     """Return whether a path is a file by itself: what a link points to may change after it was checked."""
     return path.is_file() and not path.is_symlink()
+
+
+def is_parts(path: Path) -> bool:
+    """Return whether a path is a folder of the Parquet files that a cluster wrote, and of nothing else."""
+    is_folder = path.suffix == ".parquet" and path.is_dir() and not path.is_symlink()
+    return is_folder and all(
+        fnmatch(part.name, "part-*.parquet") and is_regular(part) for part in path.iterdir()
+    )
 
 
 def is_readable(path: Path) -> bool:

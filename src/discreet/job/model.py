@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from discreet.core.boundary import public
+from discreet.core.boundary import public, takes_clusters
 from discreet.core.errors import ParameterError
 from discreet.core.params import BOOL, NONE, InstanceOf, IntIn, OneOf, require
 from discreet.core.registry import METHODS, RELEASING, Method, methods
@@ -24,6 +24,7 @@ from discreet.kinds.wording import nearest_name, quoted_list
 
 
 @public
+@takes_clusters
 @dataclass(frozen=True)
 class Job:
     """Everything a run needs; `run` does it.
@@ -172,6 +173,12 @@ class Job:
                     f"The method {method.name} has no option '{name}'{nearest_name(name, known_options)}"
                 )
         self.kind.check(self.input, method)
+        if self.kind.stays_on_cluster(self.input):
+            require(self, "format", self.format, OneOf((None, "parquet")))
+            if self.to is not None or self.include:
+                raise ParameterError(
+                    "Rows on a cluster are written into the folder alone, and nothing is added to them."
+                )
 
     @classmethod
     def read(cls, path: str | Path) -> Job:

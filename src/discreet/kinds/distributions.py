@@ -110,8 +110,9 @@ def _by_bounds(label: str, at: int, bands: Mapping[str, Sequence[object]]) -> tu
 
 
 def first_rows(release: Release, n: int) -> list[dict[str, object]]:
-    """Return the first rows of a released frame."""
-    return list(engine_of(release.frame).first_rows(release.frame, n).to_pylist())
+    """Return the first rows of a released frame; none where rows are not fetched."""
+    engine = engine_of(release.frame)
+    return list(engine.first_rows(release.frame, n).to_pylist()) if engine.fetches else []
 
 
 def sensitive_bars(release: Release, name: str, fewest: int) -> Bars | None:

@@ -118,6 +118,11 @@ class Kind(ABC):
         """Read the data as publishers take it."""
         raise InputError(f"No job is about {self.name}.")
 
+    def stays_on_cluster(self, job: Input) -> bool:
+        """Whether the data is on a cluster, or is read there."""
+        del job
+        return False
+
     def arguments(self, job: Input, method: Method) -> dict[str, Any]:
         """Return the arguments of a method that the section supplies."""
         del job, method
@@ -129,6 +134,11 @@ class Kind(ABC):
         return self.formats[0] if len(self.formats) > 1 else None
 
     # --- what is released and judged
+
+    def usual_format(self, release: Release) -> str:
+        """Return the format that a release is written in where none is named."""
+        del release
+        return self.formats[0]
 
     def subject(self, release: Release) -> Any:
         """Return what the guarantee judges: the released data by default."""

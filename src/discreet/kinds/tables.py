@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.baskets.row_items import row_items
+from discreet.core.boundary import is_on_cluster
 from discreet.core.errors import ParameterError
 from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import AllOf, Guarantee
-from discreet.core.params import Constraint, InstanceOf
+from discreet.core.params import Constraint, InstanceOf, OneOf
 from discreet.core.registry import Method
 from discreet.core.release import Release, is_counted_privately
 from discreet.core.schema import Column, Schema
@@ -174,6 +175,9 @@ class TableKind(Kind):
         "text": TEXTS,
         "sheet": InstanceOf((str, int), "a name or a number"),
         "labels": InstanceOf((bool,), "true or false"),
+        "engine": OneOf(("spark",)),
+        "master": TEXT,
+        "remote": TEXT,
     }
 
     def parse(self, section: Mapping[str, Any], folder: Path) -> dict[str, Column]:
@@ -190,8 +194,18 @@ class TableKind(Kind):
         roles = complete(job.section or {}, source.names, rest=job.rest)
         return Table(source, roles, spreadsheet_safe=job.spreadsheet_safe)
 
+    def stays_on_cluster(self, job: Input) -> bool:
+        """Whether the rows are on a cluster, or are read there."""
+        return is_on_cluster(job.data) or (job.is_file and job.reading.get("engine") == "spark")
+
+    def usual_format(self, release: Release) -> str:
+        """Return Parquet for rows on a cluster, and CSV for others."""
+        return "parquet" if is_on_cluster(release.data) else self.formats[0]
+
     def output_format(self, job: Input) -> str | None:
-        """Return the format of the input, or CSV."""
+        """Return the format of the input, or CSV; on a cluster Parquet."""
+        if self.stays_on_cluster(job):
+            return "parquet"
         if not job.is_file:
             return "csv"
         path = Path(job.data)

@@ -16,7 +16,7 @@ from discreet.core.schema import DROPPED, Column, Role, Schema, other, person
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict, claimed
 from discreet.engines.files import read
-from discreet.engines.folders import RECORD, is_regular
+from discreet.engines.folders import RECORD, is_parts, is_regular
 from discreet.engines.formats import format_named
 from discreet.engines.writing import write_frame
 from discreet.kinds.kind import Kind, record_kind
@@ -68,7 +68,9 @@ class Written:
     def file(self, name: str) -> Path:
         """Return a file of the folder by its name, one that was written with the release if there is one."""
         files = [
-            path for path in self.folder.glob(f"{name}.*") if path.suffix != ".html" and is_regular(path)
+            path
+            for path in self.folder.glob(f"{name}.*")
+            if path.suffix != ".html" and (is_regular(path) or is_parts(path))
         ]
         if not files:
             raise InputError(f"{self.folder} holds no file of {name}.")
@@ -199,7 +201,9 @@ def write_table(release: Release, frame: Any, path: Path, format: str) -> Path: 
 
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
     """Return the judged columns of a written file, text in the types the release has."""
-    rows = read_written(release, data, format, release.table.source.names)
+    rows = engine_of(release.frame).written(data, release.frame) or read_written(
+        release, data, format, release.table.source.names
+    )
     return judged_columns(rows, release, format)
 
 

@@ -273,7 +273,8 @@ def text_frames(data: Any) -> Iterator[Any]:
         for part in load(KIND_OF)(data).published_texts(data):
             yield from text_frames(part)
     else:
-        yield from data.text_frames() if hasattr(data, "text_frames") else (data,)
+        # A frame on a cluster has every attribute: it takes their names for columns.
+        yield from data.text_frames() if hasattr(type(data), "text_frames") else (data,)
 
 
 @public

@@ -93,7 +93,7 @@ def write_release(
         atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners),
     ):
         _write_private(release, owners, about, report=report)
-        chosen = format or kind.formats[0]
+        chosen = format or kind.usual_format(release)
         allowed = sorted({each.column for each in release.figures.identifiers} & set(allow))
         _write_public(release, kind, public, chosen, about, allowed, report=report, pdf=pdf, include=include)
         if key is not None:
@@ -197,8 +197,11 @@ def _write_metadata(
         layout.delimiter,
         layout.decimal if format == "csv" else ".",
     )
+    codebook = write_text(folder / CODEBOOK, codebook_csv(described.columns))
+    if any(path.is_dir() for path in data):
+        return [codebook]  # catalogues describe single files
     written = [
-        write_text(folder / CODEBOOK, codebook_csv(described.columns)),
+        codebook,
         write_text(folder / "datapackage.json", json_text(data_package(described, "bounds" in include))),
         write_text(folder / "croissant.json", json_text(croissant(described))),
     ]

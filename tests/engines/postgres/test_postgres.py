@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import decimal
 import json
 import signal
@@ -19,9 +18,10 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from tests.engines.mixed import ROLES, mixed_rows, released
 from tests.servers import postgres_url, run_sql, store
 
-from discreet import Table, identifier, other, quasi, read, sensitive
+from discreet import Table, identifier, other, quasi, read
 from discreet.cli._app import app
 from discreet.cli._startup import INTERRUPTED
 from discreet.core.engine import arrow_table
@@ -33,41 +33,7 @@ from discreet.guarantees import KAnonymity
 from discreet.job import Job, run
 from discreet.publish import LocalRecoding, Mondrian, OptimalLattice
 
-DAY = dt.datetime(2030, 1, 1, 12, tzinfo=dt.UTC)
 USER_ERROR = 2
-ROLES = {
-    "name": identifier(),
-    "Age": quasi(),
-    "age": quasi(),
-    "city": quasi(),
-    **dict.fromkeys(("dose", "weight", "seen", "huge", "ok", "note", "born"), other()),
-    "disease": sensitive(),
-}
-
-
-def mixed_rows(n: int = 240) -> pa.Table:
-    """Return rows of every type that is kept: nulls, -0.0, decimals, wide numbers, time zones, any Unicode."""
-    cities = ["Zürich", "zürich", "Ōsaka 🏯", 'a "quoted", one', None, "tab\there"]
-    return pa.table(
-        {
-            "name": [f"person {number}" for number in range(n)],
-            "Age": pa.array([20 + number * 7 % 40 for number in range(n)], pa.int16()),
-            "age": pa.array([None if number % 9 == 0 else number % 3 for number in range(n)], pa.int64()),
-            "city": [cities[number % 6] for number in range(n)],
-            "dose": pa.array(
-                [decimal.Decimal(number % 4) / 4 - 1 for number in range(n)], pa.decimal128(10, 2)
-            ),
-            "weight": [[-0.0, 0.0, 1e300, None, 0.1][number % 5] for number in range(n)],
-            "seen": pa.array(
-                [DAY + dt.timedelta(hours=number % 4) for number in range(n)], pa.timestamp("us", "UTC")
-            ),
-            "huge": pa.array([(-1) ** number * (2**62 + number % 3) for number in range(n)], pa.int64()),
-            "ok": [None if number % 11 == 0 else number % 2 == 0 for number in range(n)],
-            "note": [["", " blank ", "back\\slash", "it's"][number % 4] for number in range(n)],
-            "born": pa.array([dt.date(1, 1, 1) if number % 5 else None for number in range(n)]),
-            "disease": [["flu", "cold", None][number % 3] for number in range(n)],
-        }
-    )
 
 
 def stored(rows: pa.Table | None = None) -> str:
@@ -75,11 +41,6 @@ def stored(rows: pa.Table | None = None) -> str:
     url = store("mixed", mixed_rows() if rows is None else rows)
     run_sql(f"ALTER TABLE {url.partition('=')[2]} ALTER dose TYPE numeric(10, 2)")
     return url
-
-
-def released(frame: Any, method: Any) -> Any:
-    """Return the release of a frame by a method."""
-    return method.release(Table(frame, ROLES))
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ Examples:
 @click.argument("job", type=options.DATA)
 @click.option("--out", type=options.DATA, metavar="DIR", help="The folder to write, instead of the job's.")
 @options.rewriting
+@options.cluster
 @click.option("-k", type=int, help="The k of the job's k-anonymity, instead of the job's own.")
 @options.method_option
 @options.printing
@@ -42,6 +43,9 @@ def run(
     sign: Path | None,
     to: str | None,
     k: int | None,
+    engine: str | None,
+    master: str | None,
+    remote: str | None,
     as_json: bool,
     quiet: bool,
     **values: Any,
@@ -57,8 +61,11 @@ def run(
     from discreet.job.exploration import with_k
 
     read = open_job(job)
+    clusters = {"engine": engine, "master": master, "remote": remote}
+    cluster = {name: value for name, value in clusters.items() if value is not None}
     if isinstance(read, VerbJob):
-        if strict or allow or pdf or sign or to or k is not None or are_named(values) or dry_run():
+        refused = strict or allow or pdf or sign or to or cluster or k is not None
+        if refused or are_named(values) or dry_run():
             raise mistake("A job that makes no release takes --out and --overwrite alone.")
         chosen_verb = replace(read, out=out or read.out, overwrite=overwrite or read.overwrite)
         for target in chosen_verb.targets():
@@ -74,6 +81,7 @@ def run(
         pdf=pdf or read.pdf,
         sign=sign or read.sign,
         to=to or read.to,
+        reading={**read.reading, **cluster},
     )
     if k is not None and chosen.guarantee is not None:
         chosen = replace(chosen, guarantee=with_k(chosen.guarantee, k))

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from discreet.core.adapters import PICTURE, load
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
-from discreet.core.boundary import public
+from discreet.core.boundary import is_on_cluster, public, takes_clusters
+from discreet.core.engine import engine_of
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import safely_cast
 from discreet.core.schema import DROPPED, Column, Role, Schema
@@ -68,6 +69,7 @@ class Table:
     Groups(2 groups, 3 rows, smallest 1)
     """
 
+    @takes_clusters
     def __init__(
         self,
         frame: Any,
@@ -303,19 +305,28 @@ class Table:
         )
         return self.source.recode(rows)
 
-    def recoded_units(self, recoding: Recoding) -> dict[str, IntArray]:
-        """Return the number of the unit of each row that `recode` publishes, if units are not published themselves."""
+    def recoded_units(self, recoding: Recoding) -> dict[str, Any]:
+        """Return the number of the unit of each row that `recode` publishes, if units are not published themselves.
+
+        On a cluster it is a column beside the rows, which stay there.
+        """
         whose = self.schema.person
         if whose is None or self.schema[whose].key is not None:
             return {}
         numbers = np.arange(self.encoded[whose].n_codes, dtype=np.int32)
         by_value = {whose: Replacement(numbers, pa.array(numbers))}
         units = replace(recoding, columns=(whose,), by_value=by_value, pseudonyms={}, renamed={})
+        if is_on_cluster(self.frame):
+            beside = {**recoding.by_value, **by_value}
+            units = replace(recoding, columns=(*recoding.columns, whose), by_value=beside, seed=None)
+            return {UNITS: self.source.recode(units)}
         column = source_of(self.source.recode(units)).columns([whose])[whose]
         return {UNITS: np.asarray(column, np.int64)}
 
-    def with_units(self, units: IntArray) -> Table:
+    def with_units(self, units: Any) -> Table:
         """Return the judged columns of the rows with the unit of each row beside them."""
+        if is_on_cluster(units):
+            return self._with_units_of(units)
         unit = "unit"
         while unit in self.judged:
             unit += "_"
@@ -324,6 +335,25 @@ class Table:
             raise InputError("There must be one unit for each row.")
         roles = {name: self.schema[name] for name in self.judged} | {unit: Column(Role.PERSON)}
         return Table(pa.table(columns | {unit: pa.array(units)}), roles)
+
+    def _with_units_of(self, rows: Any) -> Table:
+        """Return the same rows on a cluster with their units, which are the last column; they must be the same ones."""
+        engine = engine_of(rows)
+        unit = engine.schema(rows).names[-1]
+        roles = {name: self.schema[name] for name in self.judged}
+        same = Table(engine.select(rows, self.judged), roles)
+        if not self.is_like(same):
+            raise InputError("There must be one unit for each row.")
+        return Table(engine.select(rows, [*self.judged, unit]), roles | {unit: Column(Role.PERSON)})
+
+    def is_like(self, other: Table) -> bool:
+        """Whether the rows of another table have the same judged values, each combination as often."""
+        books = zip(self.encoded.values(), other.encoded.values(), strict=True)
+        return (
+            all(book.values.equals(same.values) for book, same in books)
+            and np.array_equal(self.tuples.codes, other.tuples.codes)
+            and np.array_equal(self.tuples.counts, other.tuples.counts)
+        )
 
     def _repr_html_(self) -> str:
         return str(load(PICTURE)(self))

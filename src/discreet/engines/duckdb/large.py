@@ -24,7 +24,14 @@ from discreet.engines.duckdb.connection import (
     query_sorted,
     schema_of,
 )
-from discreet.engines.sql.source import Normalized, SqlSource, defused_cell, is_formula, quoted_name
+from discreet.engines.sql.source import (
+    Normalized,
+    SqlSource,
+    defused_cell,
+    is_formula,
+    place_digest,
+    quoted_name,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -163,9 +170,9 @@ class RelationSource(SqlSource):
         """Return the rows with their numbers: the engine keeps their order."""
         return query(relation, "SELECT *, row_number() OVER () AS place FROM source")
 
-    def _sorted(self, relation: duckdb.DuckDBPyRelation, sql: str, digest: str) -> duckdb.DuckDBPyRelation:
+    def _sorted(self, relation: duckdb.DuckDBPyRelation, sql: str, seed: int) -> duckdb.DuckDBPyRelation:
         """Sort rows by the first half of a digest as a number, which is faster than by its text."""
-        return query_sorted(relation, sql, f"CAST('0x' || {digest}[1:16] AS UBIGINT)")
+        return query_sorted(relation, sql, f"CAST('0x' || {place_digest(seed)}[1:16] AS UBIGINT)")
 
 
 def _blocks(cards: Sequence[int]) -> list[list[int]]:

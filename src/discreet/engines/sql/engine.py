@@ -61,6 +61,10 @@ class SqlEngine(Engine):
         """Return the first rows."""
         return self._fetched(self.query(frame, f"SELECT * FROM source LIMIT {int(n)}"))
 
+    def _counted(self, frame: Any, sql: str) -> pa.Table:
+        """Fetch the few rows of a query that counts."""
+        return self._fetched(self.query(frame, sql))
+
     def _fetched(self, counted: Any) -> pa.Table:
         """Fetch the few rows of a query that counts, or of the first rows."""
         return pa.Table.from_batches(self.batches(counted), self.schema(counted))
@@ -85,7 +89,7 @@ class SqlEngine(Engine):
         sql = (
             f"SELECT {', '.join(f'{question} AS a{at}' for at, question in enumerate(questions))} FROM source"
         )
-        n_rows, *answers = (column[0].as_py() for column in self._fetched(self.query(frame, sql)).columns)
+        n_rows, *answers = (column[0].as_py() for column in self._counted(frame, sql).columns)
         rest = iter(answers)
         counted = []
         for name, type_ in types.items():
@@ -100,12 +104,10 @@ class SqlEngine(Engine):
     def value_counts(self, frame: Any, name: str) -> tuple[pa.Array, IntArray]:
         """Return the different values of a column in order, null left out, and how often each occurs."""
         column = quoted_name(name)
-        counted = self._fetched(
-            self.query(
-                frame,
-                f"SELECT {column} AS value, CAST(count(*) AS BIGINT) AS n FROM source "
-                f"WHERE {column} IS NOT NULL GROUP BY {column}",
-            )
+        counted = self._counted(
+            frame,
+            f"SELECT {column} AS value, CAST(count(*) AS BIGINT) AS n FROM source "
+            f"WHERE {column} IS NOT NULL GROUP BY {column}",
         )
         values = combined(counted["value"])
         order = pc.array_sort_indices(values)
@@ -121,13 +123,14 @@ class SqlEngine(Engine):
             finite = f"({cell} > CAST('-Infinity' AS DOUBLE) AND {cell} < CAST('Infinity' AS DOUBLE))"
             lowest = -_LARGEST if low is None else float(low)
             highest = _LARGEST if high is None else float(high)
-            outside = f"({cell} < {lowest!r} OR {cell} > {highest!r})"
+            ends = [f"CAST({end!r} AS DOUBLE)" for end in (lowest, highest)]
+            outside = f"({cell} < {ends[0]} OR {cell} > {ends[1]})"
             aggregates += [
                 f"CAST(count(CASE WHEN {condition} THEN 1 END) AS BIGINT)"
                 for condition in (f"{cell} IS NULL OR NOT {finite}", f"{finite} AND {outside}")
             ]
         sql = f"SELECT {', '.join(f'{count} AS a{at}' for at, count in enumerate(aggregates))} FROM source"
-        n_rows, *counts = (int(column[0].as_py()) for column in self._fetched(self.query(frame, sql)).columns)
+        n_rows, *counts = (int(column[0].as_py()) for column in self._counted(frame, sql).columns)
         return n_rows, dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
 
     def matching_texts(
@@ -152,8 +155,8 @@ class SqlEngine(Engine):
         names = formula_names(pa.array(list(types), pa.string()))
         if not counts:
             return names
-        counted = self.query(frame, f"SELECT CAST({' + '.join(counts)} AS BIGINT) AS n FROM source")
-        return names + int(self._fetched(counted)["n"][0].as_py())
+        counted = self._counted(frame, f"SELECT CAST({' + '.join(counts)} AS BIGINT) AS n FROM source")
+        return names + int(counted["n"][0].as_py())
 
     def defused(self, frame: Any) -> Any:
         """Return the frame with an apostrophe before every text that a spreadsheet would run."""

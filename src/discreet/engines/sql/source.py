@@ -184,14 +184,14 @@ class SqlSource(Source):
         sql = f"SELECT {select_list(cells, recoding.released_names)} FROM source{condition}"
         if recoding.seed is None:
             return self._query(relation, sql)
-        return self._sorted(relation, sql, f"sha256('{recoding.seed:064x}' || place)")
+        return self._sorted(relation, sql, recoding.seed)
 
     def shuffled(self, secret: int) -> Any:
         """Return the rows in an order that follows from a secret number of up to 256 bits, lazily."""
         cells = [self._normalized.outer(name, f"c{number}") for number, name in enumerate(self.names)]
         sql = f"SELECT {select_list(cells, self.names)} FROM source"
         placed = self._placed(self._normalized.relation)
-        return self._sorted(placed, sql, f"sha256('{secret:064x}' || place)")
+        return self._sorted(placed, sql, secret)
 
     def _placed(self, relation: Any) -> Any:
         """Give every row a place of its own: what it holds, and its number among rows that hold the same.
@@ -202,14 +202,13 @@ class SqlSource(Source):
         held = [
             f"c{number}" for number, name in enumerate(self.names) if name not in self._normalized.refused
         ]
-        texts = [f"coalesce(CAST({column} AS VARCHAR), '{_NULL}')" for column in held]
         number = f"row_number() OVER (PARTITION BY {', '.join(held)} ORDER BY {held[0]})"
-        place = f" || '{_SEPARATOR}' || ".join([*texts, f"CAST({number} AS VARCHAR)"])
+        place = f"{row_text(held)} || '{_SEPARATOR}' || CAST({number} AS VARCHAR)"
         return self._query(relation, f"SELECT *, {place} AS place FROM source")
 
-    def _sorted(self, relation: Any, sql: str, digest: str) -> Any:
-        """Query a relation and sort its rows by a digest."""
-        return self._query(relation, f"{sql} ORDER BY {digest}")
+    def _sorted(self, relation: Any, sql: str, seed: int) -> Any:
+        """Query a relation and sort its rows by a digest of their places and a secret."""
+        return self._query(relation, f"{sql} ORDER BY {place_digest(seed)}")
 
     def _coded(
         self,
@@ -310,6 +309,17 @@ def _hmac(column: str, key: bytes) -> str:
 
 
 # Names, texts and cells, as our queries have them.
+
+
+def row_text(columns: Sequence[str]) -> str:
+    """Write all cells of a row as one text, different for rows that differ in a printable cell."""
+    texts = (f"coalesce(CAST({column} AS VARCHAR), '{_NULL}')" for column in columns)
+    return f" || '{_SEPARATOR}' || ".join(texts)
+
+
+def place_digest(seed: int) -> str:
+    """Write the digest of a row's place and a secret."""
+    return f"sha256('{seed:064x}' || place)"
 
 
 def quoted_name(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -14,8 +14,10 @@ _CATEGORIES = {r"\pZ": "Z", r"\p{Cc}": "Cc", r"\p{Cf}": "Cf"}
 _LAST = 0x110000
 
 
-def transpiled(sql: str, dialect: str) -> str:
-    """Return a query in the SQL of another engine: ``postgres`` or ``spark``.
+def transpiled(
+    sql: str, dialect: str, columns: Mapping[str, str] | None = None, tables: Mapping[str, str] | None = None
+) -> str:
+    """Return a query in the SQL of another engine, ``postgres`` or ``spark``, with other names of columns and tables.
 
     >>> transpiled("SELECT CAST(isnan(a) AS VARCHAR) FROM source", "spark")
     'SELECT CAST(ISNAN(a) AS STRING) FROM source'
@@ -23,6 +25,12 @@ def transpiled(sql: str, dialect: str) -> str:
     sqlglot = package("sqlglot", dialect, f"The engine {dialect}")
     rewrite = _DIALECTS[dialect]
     tree = sqlglot.parse_one(sql, read="duckdb").transform(rewrite, copy=False)
+    for column in tree.find_all(sqlglot.exp.Column) if columns else ():
+        column.this.set("this", (columns or {}).get(column.name, column.name))
+    for table in tree.find_all(sqlglot.exp.Table) if tables else ():
+        if table.name in (tables or {}):
+            renamed = sqlglot.exp.to_table((tables or {})[table.name], alias=table.alias or table.name)
+            table.replace(renamed)
     written: str = tree.sql(dialect=dialect)
     return written
 
@@ -58,16 +66,11 @@ def _bytes(node: Any) -> str:
     return f"convert_to({text.sql('postgres')}, 'UTF8')"
 
 
-def _spark(node: Any) -> Any:
-    """Rewrite what Spark says otherwise."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.NullSafeEQ):
-        return _raw(f"({node.this.sql('spark')} <=> {node.expression.sql('spark')})", "spark")
+def _unchanged(node: Any) -> Any:
     return node
 
 
-_DIALECTS: dict[str, Callable[[Any], Any]] = {"postgres": _postgres, "spark": _spark}
+_DIALECTS: dict[str, Callable[[Any], Any]] = {"postgres": _postgres, "spark": _unchanged}
 
 
 def _raw(sql: str, dialect: str) -> Any:

@@ -1,0 +1,1 @@
+"""The engine for Spark: classic sessions and Spark Connect."""

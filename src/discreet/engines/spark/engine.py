@@ -1,0 +1,128 @@
+"""The engine for Spark frames: rows are counted, recoded, written and judged on the cluster, and never fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
+
+import pyarrow as pa
+
+from discreet.core.engine import TextLayout
+from discreet.core.errors import InputError
+from discreet.core.tables.publication import publishable
+from discreet.engines.spark import parquet, session
+from discreet.engines.spark.admission import frame_columns
+from discreet.engines.sql.engine import SqlEngine
+from discreet.engines.sql.source import SqlSource, row_text
+
+_unsorted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The rows of released frames before they were shuffled, which are cheaper to count."""
+
+
+def not_fetched() -> NoReturn:
+    """Refuse whatever looks at every row."""
+    raise InputError(
+        "This looks at every row by itself, and rows on a cluster are not fetched: write the frame to Parquet and pass "
+        "that file, or choose a method that searches distinct tuples, such as mondrian or optimal-lattice."
+    )
+
+
+class SparkSource(SqlSource):
+    """Rows of a Spark frame."""
+
+    def __init__(self, native: Any) -> None:
+        super().__init__(native, frame_columns(native))
+        if native in _unsorted:
+            self._unsorted = frame_columns(_unsorted[native]).relation
+
+    def _query(self, relation: Any, sql: str, mapping: pa.Table | None = None) -> Any:
+        return session.query_frame(relation, sql, mapping)
+
+    def _batches(self, relation: Any) -> Iterator[pa.RecordBatch]:
+        yield from session.fetched(relation).to_batches()
+
+    def _schema(self, relation: Any) -> pa.Schema:
+        return session.arrow_schema(relation)
+
+    def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Refuse to fetch rows."""
+        del names
+        not_fetched()
+
+    def framed(self, rows: pa.Table) -> Any:
+        """Return rows made elsewhere as a frame of the same session."""
+        return session.lent(self.native.sparkSession, publishable(rows))
+
+    def _placed(self, relation: Any) -> Any:
+        """Say what every row holds. Rows that hold the same are alike in the release, whichever comes first."""
+        kept = [
+            f"c{number}" for number, name in enumerate(self.names) if name not in self._normalized.refused
+        ]
+        return self._query(relation, f"SELECT *, {row_text(kept)} AS place FROM source")
+
+    def _sorted(self, relation: Any, sql: str, seed: int) -> Any:
+        """Deal the rows out to files, and sort each, by a digest of what is released of them and the secret.
+
+        The order is a function of the released cells and the secret, so it reveals nothing; what lies side by side
+        because it is alike is seen to be alike.
+        """
+        rows = self._query(relation, sql)
+        names = rows.columns
+        inner = [f"c{number}" for number in range(len(names))]
+        placed = session.query_frame(
+            rows.toDF(*inner), f"SELECT *, sha256('{seed:064x}' || {row_text(inner)}) AS place FROM source"
+        )
+        shuffled = placed.repartition("place").sortWithinPartitions("place").drop("place").toDF(*names)
+        _unsorted[shuffled] = rows
+        return shuffled
+
+
+class Spark(SqlEngine):
+    """Spark frames, of classic sessions and of Spark Connect."""
+
+    errors: tuple[type[Exception], ...] = ()
+    fetches = False
+
+    def query(self, frame: Any, sql: str, mapping: pa.Table | None = None) -> Any:
+        """Query a frame under the name ``source``, with an Arrow table under the name ``mapping``."""
+        return session.query_frame(frame, sql, mapping)
+
+    def _counted(self, frame: Any, sql: str) -> pa.Table:
+        return session.fetched(session.query_frame(_unsorted.get(frame, frame), sql))
+
+    def source(self, frame: Any) -> SparkSource:
+        """Return the rows as searches and judgments use them."""
+        return SparkSource(frame)
+
+    def schema(self, frame: Any) -> pa.Schema:
+        """Return the names and Arrow types of the columns."""
+        return session.arrow_schema(frame)
+
+    def arrow(self, frame: Any) -> pa.Table:
+        """Refuse to fetch rows."""
+        del frame
+        not_fetched()
+
+    def batches(self, frame: Any) -> Iterator[pa.RecordBatch]:
+        """Refuse to fetch rows."""
+        del frame
+        not_fetched()
+
+    def framed(self, rows: pa.Table | pa.RecordBatchReader, *, like: Any = None) -> Any:
+        """Return rows made elsewhere as a frame of the same session."""
+        table = rows.read_all() if isinstance(rows, pa.RecordBatchReader) else rows
+        return session.lent(session.spark_session() if like is None else like.sparkSession, table)
+
+    def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
+        """Write the rows into a folder of Parquet files, from where they are."""
+        del packing, layout
+        parquet.write_parts(frame, path, format_)
+
+    def written(self, path: Path, frame: Any) -> Any:
+        """Return what was written into a folder, as the session of a frame reads it."""
+        return parquet.read_parts(path, frame)
+
+
+ENGINE = Spark()
