@@ -98,8 +98,8 @@ class _Pooled:
         ]
         maps = [np.empty(n, np.int64) for n in counts.shape]
         for column, members in enumerate(self.members):
-            for number, merged in enumerate(members):
-                maps[column][merged] = number
+            for number, pool in enumerate(members):
+                maps[column][pool] = number
         cells = np.stack([maps[column][counts.cells[:, column]] for column in range(len(maps))], axis=1)
         self.counts = ExactCounts(cells, tuple(map(len, self.members)))
 
@@ -163,5 +163,4 @@ def _measure_pairs(counts: ExactCounts, pairs: list[Clique], budget: Budget) -> 
 
 
 def _others(chosen: IntArray, n_cells: int) -> list[int]:
-    rare: list[int] = np.setdiff1d(np.arange(n_cells), chosen).tolist()
-    return rare
+    return [int(cell) for cell in np.setdiff1d(np.arange(n_cells), chosen)]
