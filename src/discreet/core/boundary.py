@@ -240,7 +240,7 @@ _MOST_LISTED = 64
 
 def takes_clusters(entry: Entry) -> Entry:
     """Mark a function, or the constructor of a class, that takes frames on a cluster: it leaves their rows there."""
-    setattr(entry.__init__ if isinstance(entry, type) else entry, _TAKES_CLUSTERS, True)
+    setattr(vars(entry)["__init__"] if isinstance(entry, type) else entry, _TAKES_CLUSTERS, True)
     return entry
 
 
