@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,34 @@ def generate(target: str, n_rows: int) -> int:
     return Path(target).stat().st_size
 
 
+def stages(n_rows: int) -> None:
+    """Print the CPU seconds of each stage of generalizing and writing, in this process."""
+    import discreet.cli._progress
+    from discreet.cli._app import app
+
+    began = time.process_time()
+
+    def shown(stage: str) -> None:
+        print(f"{time.process_time() - began:8.2f} s  {stage}", flush=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        source = str(Path(folder) / "visits.parquet")
+        generate(source, n_rows)
+        began = time.process_time()
+        discreet.cli._progress._log_stage = shown
+        words, _, _ = STEPS["anonymize"]
+        app.main(
+            ["anonymize", source, *ROLES, *words, "--out", str(Path(folder) / "release"), "--quiet"],
+            standalone_mode=False,
+        )
+        shown("End")
+
+
 def main() -> None:
     """Print the curve for the numbers of rows on the command line, as the table of docs/scaling.md."""
+    if sys.argv[1:2] == ["--stages"]:
+        stages(int(sys.argv[2]))
+        return
     print("| rows | judged, CPU | memory | generalized and written, CPU | memory |\n|---|---|---|---|---|")
     for words in sys.argv[1:]:
         taken = measured(int(words))

@@ -215,6 +215,48 @@ def _baskets(path: str) -> list[list[int]]:
         return [[int(word) for word in line.split()] for line in lines]
 
 
+def pycanon_measures(source: str, separator: str, sensitive: str) -> dict[str, float]:
+    """Time pycanon's k-anonymity, l-diversity and basic beta-likeness of one sensitive column."""
+    import pandas as pd
+    from pycanon import anonymity
+
+    frame = pd.read_csv(source, sep=separator)
+    quasi = [name for name in frame.columns if name != sensitive]
+    began = time.process_time()
+    k = anonymity.k_anonymity(frame, quasi)
+    l_ = anonymity.l_diversity(frame, quasi, [sensitive])
+    beta = anonymity.basic_beta_likeness(frame, quasi, [sensitive])
+    return {"seconds": time.process_time() - began, "k": float(k), "l": float(l_), "beta": float(beta)}
+
+
+def anonymeter_attacks(
+    original: str, control: str, synthetic: str, sensitive: str, n_attacks: int
+) -> dict[str, Any]:
+    """Time anonymeter's three evaluators by their documented calls, on synthetic rows."""
+    import warnings
+
+    import pandas as pd
+    from anonymeter.evaluators import InferenceEvaluator, LinkabilityEvaluator, SinglingOutEvaluator
+
+    warnings.simplefilter("ignore")
+    ori, others, syn = (pd.read_csv(path) for path in (original, control, synthetic))
+    known = [name for name in ori.columns if name != sensitive]
+    halves = (known[: len(known) // 2], known[len(known) // 2 :])
+    tables = {"ori": ori, "syn": syn, "control": others, "n_attacks": n_attacks}
+    began = time.process_time()
+    evaluators = {
+        "singling out": SinglingOutEvaluator(**tables, n_cols=3),
+        "linkability": LinkabilityEvaluator(**tables, aux_cols=halves),
+        "inference": InferenceEvaluator(**tables, aux_cols=known, secret=sensitive),
+    }
+    risks = {}
+    for name, evaluator in evaluators.items():
+        options = {"mode": "multivariate"} if name == "singling out" else {"n_jobs": 1}
+        evaluator.evaluate(**options)
+        risks[name] = float(evaluator.risk().value)
+    return {"seconds": time.process_time() - began, "risks": risks}
+
+
 def pandas_sql_write(url: str, n_rows: int) -> dict[str, float]:
     """Time pandas' to_sql of the table that `postgres` writes, by psycopg."""
     import sqlalchemy

@@ -1,7 +1,8 @@
 """The pictures of README, the docs and the notebooks: ``python docs/pictures.py``, or with the names of some.
 
-Reports take Chromium, Chrome or Edge, and Pillow, which comes with the packages of ``make test``. Terminals and plots
-take no browser. ``notebooks`` runs those of ``examples/`` and writes their outputs and plots into them.
+Reports and the studio take Chromium, Chrome or Edge, and Pillow and Playwright, which come with the packages of ``make
+test``. Terminals and plots take no browser. ``notebooks`` runs those of ``examples/`` and writes their outputs and
+plots into them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import sys
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
 
 from PIL import Image
 
@@ -152,12 +155,69 @@ def photograph(page: Path) -> bytes:
         return shot.read_bytes()
 
 
+def draw_studio(folder: Path = FOLDER) -> list[Path]:
+    """Walk the sample of the studio from drop to release, and write a picture of each step; return their files."""
+    from playwright.sync_api import sync_playwright
+
+    from discreet.studio.serving import StudioServer
+
+    server = StudioServer()
+    server.open_sample()
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    drawn = []
+    try:
+        while not server.started:
+            thread.join(0.05)
+        with sync_playwright() as playwright:
+            flags = [flag for flag in _FLAGS if "virtual-time" not in flag]
+            chromium = playwright.chromium.launch(executable_path=browser(), args=flags)
+            page = chromium.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
+            page.set_default_timeout(_SECONDS * 1000)
+            for name, steps in STUDIO.items():
+                for verb, *arguments in steps:
+                    _step(page, server.address, verb, arguments)
+                drawn.append(folder / f"studio-{name}.png")
+                page.screenshot(path=drawn[-1])
+                _light(drawn[-1])
+            chromium.close()
+    finally:
+        server.stop()
+        thread.join(30)
+    return drawn
+
+
+STUDIO: dict[str, list[tuple[str, ...]]] = {
+    "look": [("open",), ("wait", "#pairs ~ div table")],
+    "roles": [("click", "text=Next: roles"), ("wait", "#roles")],
+    "hierarchy": [("click", "li:has(h2:text-is('age')) a"), ("wait", "#levels table")],
+    "protect": [
+        ("click", "text=Back to the columns"),
+        ("click", "text=Next: protect"),
+        ("wait", "#count strong"),
+    ],
+    "result": [("click", "#start"), ("wait", "#use-this"), ("wait", ".chart svg")],
+    "hand-over": [("click", "#use-this"), ("wait", "#zip")],
+}
+"""The pictures of the studio, each with the steps that lead there from the one before."""
+
+
+def _step(page: Any, address: str, verb: str, arguments: list[str]) -> None:
+    if verb == "open":
+        page.goto(address)
+    elif verb == "click":
+        page.click(*arguments)
+    else:
+        page.wait_for_selector(*arguments)
+
+
 def _run(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
 
 
 MADE = {
     "report": lambda: [draw_report()],
+    "studio": draw_studio,
     "terminals": draw_terminals,
     "plots": draw_plots,
     "notebooks": run_notebooks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import math
@@ -17,7 +18,14 @@ from hypothesis import strategies as st
 
 from discreet import Table, identifier, other, person, quasi, sensitive
 from discreet.cli._app import app
-from discreet.core.errors import DiscreetError, InputError, ParameterError, SchemaError
+from discreet.core.errors import (
+    DiscreetError,
+    InputError,
+    OutputError,
+    ParameterError,
+    PromiseBrokenError,
+    SchemaError,
+)
 from discreet.guarantees import DifferentialPrivacy
 from discreet.guarantees.answers import COSTS, rho_of
 from tests.publishing import KINDS, Publisher, discovered, every, made_as, many, planted, released_rows
@@ -219,6 +227,28 @@ def test_values_beyond_the_bins_are_in_the_outermost_and_types_stay(make: Publis
     assert str(max(numbers["d"])) <= "2019-12-31"
     assert sum(number < 10 for number in numbers["n"]) == pytest.approx(50, abs=8)
     assert sum(number >= 90 for number in numbers["n"]) == pytest.approx(50, abs=8)
+
+
+@every_publisher
+def test_the_letter_is_the_guarantee_and_broken_promises_are_never_written(
+    make: Publisher, tmp_path: Path
+) -> None:
+    table = people(30)
+    release = made(make, DifferentialPrivacy(1.0, 1e-9)).release(table)
+    assert release.guarantee == made(make, 1.0).release(table).guarantee
+    weaker, stronger = (
+        dataclasses.replace(release, guarantee=DifferentialPrivacy(e, 1e-9)) for e in (2, 0.5)
+    )
+    assert weaker.verdict.ok
+    with pytest.raises(PromiseBrokenError):
+        stronger.write(tmp_path / "broken")
+    assert not (tmp_path / "broken").exists()
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "mine.txt").write_text("mine")
+    with pytest.raises(OutputError):
+        release.write(foreign, overwrite=True)
+    assert [path.name for path in foreign.iterdir()] == ["mine.txt"]
 
 
 def test_leaves_of_a_tree_are_a_domain_where_that_is_said() -> None:

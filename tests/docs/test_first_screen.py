@@ -51,11 +51,26 @@ def test_the_picture_is_made_by_its_command(tmp_path: Path) -> None:
 def test_pages_show_what_they_speak_of() -> None:
     """Issue 30 (11): one page showed a picture; those of terminals and plots are made by the same script."""
     script = runpy.run_path(str(DOCS / "pictures.py"))
-    for name in (*script["TERMINALS"], "reconstruction.svg", "privacy-plane.png"):
+    studio = [f"studio-{name}.png" for name in script["STUDIO"]]
+    for name in (*script["TERMINALS"], *studio, "reconstruction.svg", "privacy-plane.png"):
         picture = (DOCS / "pictures" / name).read_bytes()
         assert len(picture) < 100_000
         assert b"https://cdn" not in picture
         assert any(f"pictures/{name})" in page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+
+
+@pytest.mark.slow
+def test_the_studio_is_drawn_by_its_command(tmp_path: Path) -> None:
+    pytest.importorskip("starlette")
+    try:
+        browser()
+    except OutputError as error:
+        pytest.skip(str(error))
+    script = runpy.run_path(str(DOCS / "pictures.py"))
+    drawn = script["draw_studio"](tmp_path)
+    assert [path.name for path in drawn] == [f"studio-{name}.png" for name in script["STUDIO"]]
+    for path in drawn:
+        assert path.read_bytes()[16:24] == (DOCS / "pictures" / path.name).read_bytes()[16:24]
 
 
 def test_terminals_are_drawn_by_their_commands(tmp_path: Path) -> None:

@@ -22,7 +22,18 @@ PATIENTS = "ssn,age,zip,disease\n" + "".join(
 )
 """A table in which a job with few columns runs at once."""
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LONG = 90_000
+"""Milliseconds until a page must have come: compiled code may be made anew, and the machine be busy."""
 
 
 @contextmanager
@@ -92,6 +103,7 @@ def browser() -> Iterator[Any]:
 def watched_page(chromium: Any, server: StudioServer, **settings: Any) -> Iterator[Any]:
     """Open the studio in a page; whatever its policy refuses, or whatever leaves for elsewhere, fails the test."""
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+    context.set_default_timeout(LONG)
     page = context.new_page()
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from discreet.core.errors import HierarchyError
 from discreet.core.hierarchy.trees import Rows
 from discreet.studio import editing
-from discreet.studio.looking import arx_text
 
 VALUES = ["a", "b", "c", "d", "e"]
 moves = st.lists(
@@ -32,7 +31,7 @@ def test_any_moves_leave_a_tree_that_covers_every_value(steps: list[tuple[int, s
     entry = editing.entry_of_lines(lines)
     tree = Rows(tuple(map(tuple, entry["rows"]))).bind(pa.array(VALUES), column="x")
     assert tree.n_leaves == len(VALUES)
-    assert editing.uploaded_hierarchy(arx_text(lines).encode()) == entry
+    assert editing.uploaded_hierarchy(editing.arx_text(lines).encode()) == entry
 
 
 def test_a_level_goes_in_and_out() -> None:

@@ -122,7 +122,7 @@ _HIERARCHY = click.option(
     "hierarchies",
     multiple=True,
     metavar="COLUMN=HOW",
-    help="How values become coarser: age=intervals:5,10,20, zip=mask, zip=mask:left, zip=mask:5, sex=flat, "
+    help="How values become coarser: age=intervals:5,10:top=90, zip=mask, zip=mask:left, zip=mask:5, sex=flat, "
     "education=tree.csv, education=scale:education, diagnosis=icd10, state=codes:us-states, address=ip.",
 )
 _ALLOW_UNIQUE = click.option(
@@ -191,7 +191,7 @@ _TO = click.option(
     "--to",
     metavar="PLACE",
     help="Also write the rows elsewhere: a new file such as rows.csv.gz, - for standard output, file.db?table=NAME, "
-    "postgresql://user@host/database?table=NAME, s3://bucket/rows.parquet.",
+    "postgresql://user@host/database?table=NAME (or ?view=NAME), s3://bucket/rows.parquet.",
 )
 _INCLUDE = click.option(
     "--include",

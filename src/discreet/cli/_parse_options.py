@@ -178,14 +178,16 @@ def columns(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def hierarchy_option(how: str) -> dict[str, Any]:
-    """Read how values become coarser: intervals:5,10,20, mask, mask:left:5, flat, scale:bands, icd9, ip, or a file.
+    """Read how values become coarser: intervals:5,10:top=90, mask, mask:left:5, flat, scale:bands, icd9, ip, or a file.
 
-    >>> hierarchy_option("intervals:5,10"), hierarchy_option("mask:5"), hierarchy_option("tree.csv")
-    ({'intervals': [5, 10]}, {'mask': 'right', 'width': 5}, {'file': 'tree.csv'})
+    >>> hierarchy_option("intervals:5,10:top=90"), hierarchy_option("mask:5"), hierarchy_option("tree.csv")
+    ({'intervals': [5, 10], 'top': 90}, {'mask': 'right', 'width': 5}, {'file': 'tree.csv'})
     """
     way, _, rest = how.partition(":")
     if way == "intervals":
-        return {"intervals": [_number(width.strip()) for width in rest.split(",")]}
+        widths, *ends = rest.split(":")
+        named = {name: _number(end) for name, _, end in (text.partition("=") for text in ends)}
+        return {"intervals": [_number(width.strip()) for width in widths.split(",")]} | named
     if way in ("mask", "masked"):
         side, _, width = ("", "", rest) if rest.isdecimal() else rest.partition(":")
         return {"mask": side or "right"} | ({"width": _number(width)} if width else {})

@@ -113,10 +113,11 @@ def explain_session(session: Path, two_parties_see_each_other: bool, as_json: bo
     from discreet.cli._output import print_result
     from discreet.parties.network.explanation import explain
     from discreet.parties.network.session import PartySession
+    from discreet.report.party_run import explanation_lines
 
     agreed = PartySession.read(session, two_parties_see_each_other=two_parties_see_each_other)
     explanation = explain(agreed)
-    print_result("party explain", explanation, explained(explanation), as_json=as_json, quiet=quiet)
+    print_result("party explain", explanation, explanation_lines(explanation), as_json=as_json, quiet=quiet)
 
 
 @party.command(short_help="Check whether a session could run.", epilog=_DOCTOR)
@@ -143,6 +144,7 @@ def doctor(
     from discreet.parties.network.explanation import explain
     from discreet.parties.network.running import find_key
     from discreet.parties.network.session import PartySession
+    from discreet.report.party_run import explanation_lines
 
     if name is None and (key or listen):
         raise gather.mistake("--key and --listen say nothing without --as.", "--as NAME")
@@ -150,7 +152,7 @@ def doctor(
     private_file = None if name is None else key or find_key(session, agreed.member(name).name)
     explanation = explain(agreed)
     if not as_json and not quiet:
-        print_lines(explained(explanation))
+        print_lines(explanation_lines(explanation))
     checks = examine(agreed, name, private_file, wait=wait, listen=_address(listen))
     ok = all(check.ok for check in checks)
     if as_json:
@@ -200,51 +202,6 @@ def show(job: VerbJob, result: Made) -> None:
             ("written", str(job.out)),
         ],
     )
-
-
-def explained(explanation: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the explanation of a session as labeled lines."""
-    from discreet.report.party_run import parameter_text
-
-    n = len(explanation["parties"])
-    lines = [
-        ("protocol", f"{explanation['protocol']}: {explanation['summary']}"),
-        ("session", explanation["session"]),
-    ]
-    for at, member in enumerate(explanation["parties"]):
-        certificate = f"certificate {member['fingerprint']}, valid until {member['valid_until']}"
-        lines.append(
-            ("parties" if at == 0 else "", f"{member['name']} at {member['address']}, {certificate}")
-        )
-    for at, (key, value) in enumerate(explanation["parameters"].items()):
-        lines.append(("parameters" if at == 0 else "", f"{key} = {parameter_text(value)}"))
-    leaks = explanation["leaks"] or ["Nothing beyond the result."]
-    lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(leaks)]
-    if n == 2 and explanation["two_parties_see_each_other"]:
-        lines.append(("", "The two parties agree that each can compute the other's data from the result."))
-    if explanation["collector"] is not None:
-        lines.append(("collector", f"{explanation['collector']} receives what the others send under masks"))
-    lines.append(("needs", _needed(explanation["threshold"], n)))
-    lines.append(("rests on", f"{explanation['assumption']}; {_withstood(explanation['withstands'])}"))
-    traffic = explanation["traffic"]
-    sizes = "their number and sizes depend on what the run reveals on its way"
-    if traffic is not None:
-        size = f"{traffic['frames']:,} of all parties together, {traffic['bytes']:,} bytes"
-        sizes = f"{size} beside the opening of the session, whatever the data is"
-    return [*lines, ("frames", sizes)]
-
-
-def _needed(threshold: int, n: int) -> str:
-    if threshold == n:
-        return f"all {n} parties to the end; if one is lost, all stop and nothing more is opened"
-    return f"at least {threshold} of {n} parties to the end; the result then covers those who remain"
-
-
-def _withstood(n: int) -> str:
-    if n == 0:
-        return "each party alone learns more than the result and what is listed here"
-    pooled = "no two of them pool" if n == 1 else f"no more than {n} of them pool"
-    return f"nothing else shows while {pooled} what they see"
 
 
 def _address(text: str | None) -> tuple[str, int] | None:

@@ -126,7 +126,7 @@ def choose_pq(
         require("choose_pq", name, value, constraint)
     choices = Choices((), support, n_baskets, at_least, tolerance, above_q)
     points = tuple(
-        _choice(p, q, choices)
+        point_of(p, q, choices)
         for p in _steps(p_step)
         for q in _steps(q_step)
         if not math.isclose(p + q, 1, abs_tol=1e-9)
@@ -134,7 +134,8 @@ def choose_pq(
     return replace(choices, points=points)
 
 
-def _choice(p: float, q: float, required: Choices) -> Choice:
+def point_of(p: float, q: float, required: Choices) -> Choice:
+    """Return what p and q are worth, and which of the requirements they meet."""
     channel = EMask(p, q)
     s = required.support
     privacy = channel.average_basic_privacy(s)

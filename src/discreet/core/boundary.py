@@ -240,7 +240,8 @@ _MOST_LISTED = 64
 
 def takes_clusters(entry: Entry) -> Entry:
     """Mark a function, or the constructor of a class, that takes frames on a cluster: it leaves their rows there."""
-    setattr(vars(entry)["__init__"] if isinstance(entry, type) else entry, _TAKES_CLUSTERS, True)
+    marked: Any = entry
+    setattr(marked.__init__ if isinstance(entry, type) else marked, _TAKES_CLUSTERS, True)
     return entry
 
 

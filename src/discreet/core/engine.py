@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -177,7 +177,9 @@ class Engine(Protocol):
         """
         ...
 
-    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+    def matching_texts(
+        self, frame: Any, expression: str, without: Collection[str] = ()
+    ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them.
 
         Whole numbers match where they are long enough for any identifier; their digits are the texts.

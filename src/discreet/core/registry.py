@@ -281,7 +281,7 @@ METHODS: dict[str, Method] = {
         ),
         _publisher(
             "linked",
-            "tables.linked_generalization:LinkedGeneralization",
+            "linked.linked_generalization:LinkedGeneralization",
             "linked-tables",
             "linked-tables",
             "generalizes several tables about the same people, judged by what all of them show together",
@@ -309,7 +309,7 @@ METHODS: dict[str, Method] = {
         ),
         _publisher(
             "counterfeits",
-            "tables.counterfeits:CounterfeitedGeneralization",
+            "linked.counterfeits:CounterfeitedGeneralization",
             "table",
             "grouped-table",
             "publishes a growing table again so that a person's groups have the same values in every release",

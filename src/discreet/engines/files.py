@@ -128,6 +128,18 @@ def read(
     raise failure
 
 
+@public
+def tables_of(path: Path) -> list[str]:
+    """Return the names of the tables and views of the file of a database; none for any other file."""
+    database = database_file(path)
+    if database is None or database[1] is not None:
+        return []
+    from discreet.engines.duckdb.databases import stored_tables
+
+    require_file(path)
+    return stored_tables(path)
+
+
 def _read_named(path: Any, options: ReadOptions) -> Any:
     """Read what a path or an address names; the engine is loaded only now, since it is large."""
     address = address_of(path) if "://" in str(path) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from discreet.core.arrays import IntArray
 from discreet.core.boundary import admitted, in_memory, package_of
-from discreet.core.engine import SMALLEST_NUMBER, Engine, Facts, TextLayout, ValueType
+from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.errors import DiscreetError, OutputError
 from discreet.core.rng import keyed_order
-from discreet.core.tables.publication import defused, formulas_in, publishable
+from discreet.core.tables.publication import defused, formulas_in, matching_values, publishable
 from discreet.engines import formats
 from discreet.engines.formats import format_named, refuse_alike_names
 from discreet.engines.frames import FrameSource
@@ -116,11 +116,15 @@ class Memory(Engine):
         """Return the number of rows, and how many values of each column are not finite or out of range."""
         return self._embedded.outside_counts(self._lent(frame), ranges)
 
-    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+    def matching_texts(
+        self, frame: Any, expression: str, without: Collection[str] = ()
+    ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
         eager = in_memory(frame)
         dtypes = (nw.String, nw.Categorical, nw.Enum, nw.Int64, nw.UInt64)
-        names = [name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes)]
+        names = [
+            name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes) and name not in without
+        ]
         for name, column in zip(names, eager.select(names).to_arrow().columns if names else (), strict=True):
             yield _matching(name, column, expression)
 
@@ -214,17 +218,11 @@ def _matching(name: str, column: pa.ChunkedArray, expression: str) -> tuple[Fact
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_integer(column.type):
-        long = column.filter(pc.greater_equal(column, pa.scalar(SMALLEST_NUMBER, column.type)))
-        return Facts(name, "whole", len(column), column.null_count, 0), pc.unique(long).cast(pa.string())
+        return matching_values(name, pc.unique(column.drop_null()), None, column.null_count, expression)
     counted = pc.value_counts(column.drop_null().cast(pa.large_string()))
-    values, counts = counted.field("values"), counted.field("counts")
-    length, words = (
-        (pc.sum(pc.multiply(each.cast(pa.int64()), counts)).as_py() or 0)
-        / max(len(column) - column.null_count, 1)
-        for each in (pc.utf8_length(values), pc.count_substring(values, " "))
+    return matching_values(
+        name, counted.field("values"), counted.field("counts"), column.null_count, expression
     )
-    facts = Facts(name, "text", len(column), column.null_count, len(values), length, words)
-    return facts, values.filter(pc.match_substring_regex(values, expression))
 
 
 def _readable(rows: pa.Table, format_: str) -> pa.Table:

@@ -77,14 +77,19 @@ def _failures(what: str, error: type[InputError] | type[OutputError]) -> Iterato
         raise error(f"{what}: {why}.") from None
 
 
-def table_rows(session: sqlite3.Connection, path: Path, table: str | None) -> pa.RecordBatchReader:
-    """Return the rows of a table or a view, every column in the type that all its values have."""
-    tables = [
+def table_names(session: sqlite3.Connection) -> list[str]:
+    """Return the names of the tables and views of a file."""
+    return [
         name
         for (name,) in session.execute(
             r"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'"
         )
     ]
+
+
+def table_rows(session: sqlite3.Connection, path: Path, table: str | None) -> pa.RecordBatchReader:
+    """Return the rows of a table or a view, every column in the type that all its values have."""
+    tables = table_names(session)
     if table is None and len(tables) != 1:
         raise InputError(f"{path} has {len(tables)} tables; name one as {path}?table=NAME.")
     if table is not None and table not in tables:

@@ -1,6 +1,5 @@
 from discreet.kinds.baskets import BasketSection as BasketSection
 from discreet.kinds.cells import CellsSection as CellsSection
-from discreet.kinds.linked_tables import LinkedSection as LinkedSection
 from discreet.kinds.roles import MissingRoleError as MissingRoleError
 from discreet.kinds.sketches import SketchSection as SketchSection
 

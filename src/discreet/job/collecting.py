@@ -293,6 +293,8 @@ class DistortJob(VerbJob):
     output_keys = ("format", "keep_order", "seed", "spreadsheet_safe")
     path_keys = ("items",)
     constraints: ClassVar[Constraints] = {
+        "p": FloatIn(0, 1),
+        "q": (FloatIn(0, 1), NONE),
         "items": (PATH, NONE),
         "format": OneOf((None, "fimi", "spmf", "lines", "onehot", "bits", "sparse")),
         "keep_order": BOOL,

@@ -83,7 +83,7 @@ class Job:
     cells
         Tables of counts or sums: by which columns, and what is summed.
     tables
-        Linked tables: a `LinkedSection` for each, by its name; ``data`` is None, since each names its file.
+        Linked tables: what `Job.read` makes of the section of each; ``data`` is None, since each names its file.
     sections
         Any other kind of data: what its section says, by the name of the section.
     source

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.arrays import IntArray
-from discreet.core.engine import engine_of
+from discreet.core.engine import Facts, engine_of
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.bound import HierarchySpec, domain_of
 from discreet.core.hierarchy.knowledge import is_coded, recognized
@@ -31,14 +31,17 @@ _UNKNOWN = "unknown"
 _ALONE = "; which values belong together is not known, so each is kept, pooled where rare, or hidden"
 
 
-def propose(relation: Any, data: Path | None = None, *, named: bool = True) -> list[Proposal]:
+def propose(
+    relation: Any, data: Path | None = None, *, named: bool = True, counted: Sequence[Facts] | None = None
+) -> list[Proposal]:
     """Propose a role, and for quasi-identifiers a hierarchy, for every column of a table.
 
     Hierarchy files beside the data file, if its path is given, are used where they cover the column's values. Unless it
     is known that the columns are ``named``, a first line that may be a record is refused, and none of it is shown.
+    ``counted`` are the facts of the columns, where they were counted before.
     """
     engine = engine_of(relation)
-    columns = engine.facts(relation)
+    columns = engine.facts(relation) if counted is None else counted
     if not named and may_be_records(columns):
         raise InputError(
             f"{data}: nothing tells the first line from the others, so it may be a record, and not the names of the "

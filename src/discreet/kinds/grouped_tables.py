@@ -55,6 +55,11 @@ class GroupedTableKind(TableKind):
         counts = write_table(release, release.data.counts, folder / f"{COUNTS}.{format}", format)
         return [*super().write(release, folder, format), counts]
 
+    def judged_values(self, release: Release) -> Mapping[str, tuple[Any, Any]]:
+        """Return none: sensitive values are in a table of their own."""
+        del release
+        return {}
+
     def read_back(self, release: Release, folder: Path, format: str) -> Any:  # noqa: A002
         """Return the written rows with their groups and counts."""
         import pyarrow as pa

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -30,6 +31,17 @@ class Measure:
     column: str | None
     relation: str
     worst: float
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the data reaches more than any data does, such as one different value; k always says something."""
+        trivial = 1.0 if self.relation == ">=" and self.column is not None else 0.0
+        return math.isfinite(self.worst) and not (self.relation == ">=" and self.worst <= trivial)
+
+    @property
+    def reach(self) -> str:
+        """Which parameters the data keeps: "up to", "from" or "above" its worst."""
+        return {">=": "up to", "<=": "from", "<": "above"}[self.relation]
 
     def to_dict(self) -> dict[str, object]:
         """Return the measure as plain data for JSON."""

@@ -166,6 +166,11 @@ class Kind(ABC):
         """Return frames or baskets that hold every text of the release, so that formulas among them are found."""
         return (release.data,)
 
+    def judged_values(self, release: Release) -> Mapping[str, tuple[Any, Any]]:
+        """Return the different values of columns that were judged, and their counts, null first: none is read again."""
+        del release
+        return {}
+
     # --- files
 
     @abstractmethod
@@ -247,7 +252,7 @@ class Kind(ABC):
         private = None if release.original is None else self.private_figures(release, public)
         cautions = self.cautions(release, public, private)
         texts = self.published_texts(release)
-        identifiers = identifiers_of(release, texts)
+        identifiers = identifiers_of(release, texts, self.judged_values(release))
         all_cautions = (*cautions, *formula_cautions(*texts), *identifier_cautions(identifiers))
         return Figures(public, private, all_cautions, identifiers)
 

@@ -219,7 +219,7 @@ class LinkedTablesKind(Kind):
     ) -> Judgment:
         """Judge the joined view by a guarantee."""
         from discreet.kinds.judging import Judgment
-        from discreet.publish.tables.linked_generalization import by_linked_people
+        from discreet.publish.linked.linked_generalization import by_linked_people
 
         del written
         require("check", "guarantee", guarantee, InstanceOf((Guarantee,), "a guarantee"))
@@ -356,7 +356,7 @@ def _became(release: Release, name: str, column: str, *, internal: bool) -> str:
 def _row_counts(release: Release) -> Iterator[Caution]:
     """Count who is less well hidden from those who know numbers of rows, where these were not judged."""
     from discreet.core.tables.linked_tables import LinkedTables
-    from discreet.publish.tables.linked_generalization import by_linked_people
+    from discreet.publish.linked.linked_generalization import by_linked_people
 
     if release.data.row_counts == "known":
         return

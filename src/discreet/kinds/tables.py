@@ -231,6 +231,11 @@ class TableKind(Kind):
         """Return the released rows."""
         return (release.table.source.rows,)
 
+    def judged_values(self, release: Release) -> Mapping[str, tuple[Any, Any]]:
+        """Return the different values of the columns that classes are made and judged by."""
+        table = release.table
+        return {name: (table.encoded[name].values, table.overall(name)) for name in table.judged}
+
     def write(self, release: Release, folder: Path, format: str) -> list[Path]:  # noqa: A002
         """Write the rows."""
         from discreet.kinds.written import DATA, write_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,13 @@ from discreet.core.adapters import KIND_OF, load
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.boundary import public
-from discreet.core.engine import engine_of
+from discreet.core.engine import Facts, engine_of
 from discreet.core.figures import Caution
 from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.labels import value_kind
-from discreet.core.tables.publication import formula_cells
+from discreet.core.tables.publication import formula_cells, matching_values
 
 _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 LIKELY = (
@@ -212,13 +212,18 @@ def found_identifiers(*published: Any, exact: Collection[str] | None = None) -> 
     >>> found_identifiers(pa.table({"contact": ["a@b.org", "none", "c@d.org"]}))[0].counts
     {'e-mail addresses': 2}
     """
+    frames = [frame for data in published for frame in text_frames(data)]
     return tuple(
-        each for data in published for frame in text_frames(data) for each in _identifiers(frame, exact)
+        _identifiers(
+            (each for frame in frames for each in engine_of(frame).matching_texts(frame, LIKELY)), exact
+        )
     )
 
 
-def _identifiers(frame: Any, exact: Collection[str] | None) -> Iterator[FoundIdentifiers]:
-    for facts, likely in engine_of(frame).matching_texts(frame, LIKELY):
+def _identifiers(
+    columns: Iterable[tuple[Facts, pa.Array]], exact: Collection[str] | None
+) -> Iterator[FoundIdentifiers]:
+    for facts, likely in columns:
         is_exact = exact is None or facts.name in exact
         is_free, many = is_exact and facts.is_free_text, is_exact and facts.n_distinct > _MANY_NAMED
         if not (len(likely) or is_free or many):
@@ -232,10 +237,23 @@ def _identifiers(frame: Any, exact: Collection[str] | None) -> Iterator[FoundIde
             yield FoundIdentifiers(facts.name, counts, is_free, named)
 
 
-def identifiers_of(release: Release, published: Sequence[Any]) -> tuple[FoundIdentifiers, ...]:
-    """Look for direct identifiers in the texts of a release; only columns that are published exactly are free text."""
+def identifiers_of(
+    release: Release, published: Sequence[Any], judged: Mapping[str, tuple[pa.Array, Any]]
+) -> tuple[FoundIdentifiers, ...]:
+    """Look for direct identifiers in the texts of a release; only columns that are published exactly are free text.
+
+    ``judged`` holds values and counts of columns that need not be read again, null first.
+    """
     exact = [name for name, column in release.schema.items() if column.role in (Role.OTHER, Role.SENSITIVE)]
-    return found_identifiers(*published, exact=exact)
+    columns = [
+        matching_values(name, values, counts[1:], int(counts[0]), LIKELY)
+        for name, (values, counts) in judged.items()
+        if value_kind(values.type) == "text" or pa.types.is_integer(values.type)
+    ]
+    for data in published:
+        for frame in text_frames(data):
+            columns += engine_of(frame).matching_texts(frame, LIKELY, judged)
+    return tuple(_identifiers(columns, exact))
 
 
 def identifier_cautions(columns: Sequence[FoundIdentifiers]) -> Iterator[Caution]:

@@ -2,6 +2,8 @@ from .anonymizer import Anonymizer as Anonymizer
 from .baskets.apriori_anonymization import AprioriAnonymization as AprioriAnonymization
 from .baskets.cahd import Cahd as Cahd
 from .baskets.perm_mondrian import PermMondrian as PermMondrian
+from .linked.counterfeits import CounterfeitedGeneralization as CounterfeitedGeneralization
+from .linked.linked_generalization import LinkedGeneralization as LinkedGeneralization
 from .pseudo.condensation import Condensation as Condensation
 from .pseudo.stream_condensation import StreamCondensation as StreamCondensation
 from .sketches.client import sketch_by_delta as sketch_by_delta
@@ -14,13 +16,11 @@ from .sketches.propose_delta import propose_delta as propose_delta
 from .synthetic.aim import Aim as Aim
 from .synthetic.mst import Mst as Mst
 from .tables.anatomy import Anatomy as Anatomy
-from .tables.counterfeits import CounterfeitedGeneralization as CounterfeitedGeneralization
 from .tables.dimensions import AddedColumn as AddedColumn
 from .tables.dimensions import dimensions as dimensions
 from .tables.generalization import Generalization as Generalization
 from .tables.global_recoding import GlobalRecoding as GlobalRecoding
 from .tables.incognito import Incognito as Incognito
-from .tables.linked_generalization import LinkedGeneralization as LinkedGeneralization
 from .tables.local_recoding import LocalRecoding as LocalRecoding
 from .tables.local_suppression import LocalSuppression as LocalSuppression
 from .tables.microaggregation import Microaggregation as Microaggregation

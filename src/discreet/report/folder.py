@@ -37,7 +37,6 @@ from discreet.kinds.metadata import Described, croissant, data_package, health_d
 from discreet.kinds.wording import About, plain_json, today
 from discreet.kinds.written import text_layout
 from discreet.publish.recipes.earlier_rows import EarlierRows
-from discreet.publish.recipes.live_rows import live_rows
 from discreet.report.pdf import browser, print_page
 from discreet.report.signature import signing_key, write_signature
 
@@ -114,7 +113,12 @@ def destination(to: str | None, release: Release, format: str | None) -> Iterato
         return
     if release.kind != "table":
         raise ParameterError("Only the rows of a table are written elsewhere; leave the address out.")
-    with new_destination(to, live_rows(release) if is_view(to) else release.frame, format) as rows:
+    rows_written = release.frame
+    if is_view(to):
+        from discreet.publish.recipes.live_rows import live_rows
+
+        rows_written = live_rows(release)
+    with new_destination(to, rows_written, format) as rows:
         yield rows
 
 

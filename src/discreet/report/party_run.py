@@ -175,3 +175,46 @@ def parameter_text(value: Any) -> str:
         long = len(value) > _MAX_LISTED
         value = counted(len(value), "entry", "entries") if long else ", ".join(map(str, value))
     return str(value) or "–"
+
+
+def explanation_lines(explanation: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the explanation of a session as labeled lines."""
+    n = len(explanation["parties"])
+    lines = [
+        ("protocol", f"{explanation['protocol']}: {explanation['summary']}"),
+        ("session", explanation["session"]),
+    ]
+    for at, member in enumerate(explanation["parties"]):
+        certificate = f"certificate {member['fingerprint']}, valid until {member['valid_until']}"
+        lines.append(
+            ("parties" if at == 0 else "", f"{member['name']} at {member['address']}, {certificate}")
+        )
+    for at, (key, value) in enumerate(explanation["parameters"].items()):
+        lines.append(("parameters" if at == 0 else "", f"{key} = {parameter_text(value)}"))
+    leaks = explanation["leaks"] or ["Nothing beyond the result."]
+    lines += [("reveals" if at == 0 else "", leak) for at, leak in enumerate(leaks)]
+    if n == 2 and explanation["two_parties_see_each_other"]:
+        lines.append(("", "The two parties agree that each can compute the other's data from the result."))
+    if explanation["collector"] is not None:
+        lines.append(("collector", f"{explanation['collector']} receives what the others send under masks"))
+    lines.append(("needs", _needed(explanation["threshold"], n)))
+    lines.append(("rests on", f"{explanation['assumption']}; {_withstood(explanation['withstands'])}"))
+    traffic = explanation["traffic"]
+    sizes = "their number and sizes depend on what the run reveals on its way"
+    if traffic is not None:
+        size = f"{traffic['frames']:,} of all parties together, {traffic['bytes']:,} bytes"
+        sizes = f"{size} beside the opening of the session, whatever the data is"
+    return [*lines, ("frames", sizes)]
+
+
+def _needed(threshold: int, n: int) -> str:
+    if threshold == n:
+        return f"all {n} parties to the end; if one is lost, all stop and nothing more is opened"
+    return f"at least {threshold} of {n} parties to the end; the result then covers those who remain"
+
+
+def _withstood(n: int) -> str:
+    if n == 0:
+        return "each party alone learns more than the result and what is listed here"
+    pooled = "no two of them pool" if n == 1 else f"no more than {n} of them pool"
+    return f"nothing else shows while {pooled} what they see"

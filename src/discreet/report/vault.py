@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.kinds.blocks import Bullets, Section, TableBlock, Tiles, share_figure
+from discreet.kinds.blocks import Block, Bullets, Section, TableBlock, Tiles, share_figure
 from discreet.kinds.sections.risk import guarantee, headline
 from discreet.kinds.wording import counted, number
 from discreet.output.audit.attacking import Attacked
@@ -20,10 +20,18 @@ UNAUDITED, AUDITED = "without auditor", "with auditor"
 
 def render_vault(vault: Vault) -> str:
     """Return the report of a vault as one self-contained HTML page; it holds statements, never an answer."""
+    footer = (
+        "This report holds the statements that were sent to the vault and how they ended; no answer is in it."
+    )
+    return page(vault_blocks(vault), title=f"Vault: {headline(vault.verdict)}", footer=footer)
+
+
+def vault_blocks(vault: Vault) -> list[Block]:
+    """Return what the report of a vault shows: the guarantee, what was asked and denied, and the budget left."""
     history, verdict, cautions = vault.history(), vault.verdict, vault.cautions
     what = "query sets" if vault.epsilon_left is None else "costs"
     checked = f"The {what} of {counted(len(history), 'statement')} were recomputed from the log."
-    blocks = [
+    return [
         guarantee(vault.guarantee, verdict, checked=checked, described=vault.promise),
         *([Section("cautions", "Cautions", "", [Bullets(cautions)])] if cautions else []),
         _summary(vault, history),
@@ -31,10 +39,6 @@ def render_vault(vault: Vault) -> str:
         _log(history),
         _configuration(vault),
     ]
-    footer = (
-        "This report holds the statements that were sent to the vault and how they ended; no answer is in it."
-    )
-    return page(blocks, title=f"Vault: {headline(verdict)}", footer=footer)
 
 
 def attack_picture(attacks: Sequence[Attacked]) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from urllib.parse import unquote
 
 from discreet.core.errors import DiscreetError, InputError
 from discreet.engines.formats import ALL, PACKED
+from discreet.engines.inputs import DATABASES
 from discreet.studio import pages
+from discreet.studio.openapi import described_routes
 from discreet.studio.projects import Project, Projects
 from discreet.studio.tasks import TASKS
 
@@ -29,6 +31,9 @@ _ENDINGS = {ending for file_format in ALL for ending in file_format.endings} | {
     ".basket",
     ".bits",
     ".spmf",
+    ".toml",
+    ".zip",
+    *DATABASES,
 }
 
 
@@ -128,10 +133,20 @@ def studio_application(projects: Projects, token: str) -> Starlette:
         status = getattr(error, "status_code", 404)
         return _failure(Visit(request, projects, token), status, "There is no such page.", {})
 
+    pages_of = [
+        entry for module in (home_pages, column_pages, job_pages, run_pages) for entry in module.ROUTES
+    ]
+
+    async def described(visit: Visit) -> Response:
+        """Describe the addresses of the studio for machines."""
+        from starlette.responses import JSONResponse
+
+        del visit
+        return JSONResponse(described_routes([*pages_of, ("GET", "/openapi.json", described)]))
+
     routes = [
         Route(path, endpoint(handler), methods=[method])
-        for module in (home_pages, column_pages, job_pages, run_pages)
-        for method, path, handler in module.ROUTES
+        for method, path, handler in (*pages_of, ("GET", "/openapi.json", described))
     ]
     routes += [
         Route(f"/static/{name}", endpoint(_static(content, kind)), methods=["GET"])

@@ -9,10 +9,11 @@ from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.code_systems import system_names
 from discreet.core.hierarchy.scales import scale_names
 from discreet.core.schema import Role
-from discreet.studio import editing, looking
+from discreet.studio import editing
 from discreet.studio.app import MissingPageError, Visit, download, go
 from discreet.studio.home_pages import first_look
 from discreet.studio.pages import template
+from discreet.studio.processes import looking
 from discreet.studio.projects import Project
 
 if TYPE_CHECKING:
@@ -99,7 +100,10 @@ async def _roles(visit: Visit) -> Response:
 async def _role(visit: Visit) -> Response:
     """Change the role of a column."""
     project, fields = visit.project, dict(await visit.form())
-    name, role = _column(project, fields.get("column", "")), Role(fields.get("role", ""))
+    name = _column(project, fields.get("column", ""))
+    role = next((role for role in Role if role.value == fields.get("role")), None)
+    if role is None:
+        raise InputError("Choose a role from the list.")
     document = project.document
     columns, entry = dict(document["columns"]), {"role": role.value}
     if role in (Role.QUASI, Role.SENSITIVE):
@@ -235,7 +239,7 @@ async def _load(visit: Visit) -> Response:
 
 async def _save(visit: Visit) -> Response:
     project, name, _ = _here(visit)
-    text = looking.arx_text(await _lines(project, name))
+    text = editing.arx_text(await _lines(project, name))
     return download(text.encode("utf-8"), f"{_UNSAFE.sub('_', name)[:60]}.csv", "text/csv")
 
 

@@ -125,8 +125,9 @@ def _hierarchy_option(entry: Mapping[str, Any]) -> str | None:
     """Return a hierarchy as the option has it; None where only a job file can have it."""
     way = next(iter(entry))
     first, others = entry[way], {name for name in entry if name != way}
-    if way == "intervals" and not others:
-        return f"intervals:{','.join(map(str, first))}"
+    if way == "intervals":
+        ends = [f":{name}={entry[name]}" for name in sorted(others)]
+        return f"intervals:{','.join(map(str, first))}{''.join(ends)}"
     if way == "mask" and others <= {"width"}:
         return f"mask:{first}" + (f":{entry['width']}" if "width" in entry else "")
     simple = {
@@ -202,7 +203,7 @@ def python_text(document: Document) -> str:
     )
 
 
-def job_of(document: Document, path: Path, out: Path | None) -> Job:
+def job_of(document: Document, path: Path | str, out: Path | None) -> Job:
     """Return the job of a document about data at a path, to be written into a folder."""
     output = {name: entry for name, entry in document.get("output", {}).items() if name != "folder"}
     if out is not None:

@@ -54,7 +54,10 @@ def entry_from_form(pairs: Pairs) -> dict[str, Any] | None:
         widths = [_width(text.strip()) for text in fields.get("intervals", "").split(",") if text.strip()]
         if not widths:
             raise HierarchyError("Write the widths of the intervals, such as 5, 10, 20, or month, year.")
-        return {"intervals": widths}
+        ends = {
+            name: _width(fields[name].strip()) for name in ("bottom", "top") if fields.get(name, "").strip()
+        }
+        return {"intervals": widths, **ends}
     if way == "mask":
         width = fields.get("width", "").strip()
         entry: dict[str, Any] = {"mask": "left" if fields.get("mask") == "left" else "right"}
@@ -154,3 +157,14 @@ def with_level(lines: Lines) -> Lines:
 def without_level(lines: Lines, level: int) -> Lines:
     """Take a level out, if another is left between the values and the top."""
     return lines if len(lines[0]) <= 3 else [[*line[:level], *line[level + 1 :]] for line in lines]
+
+
+def arx_text(lines: Sequence[Sequence[str]]) -> str:
+    r"""Write a hierarchy as ARX does: a line for each value, with its label on every level.
+
+    >>> arx_text([["24", "20-29", "*"]])
+    '24;20-29;*\n'
+    """
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=";", lineterminator="\n").writerows(lines)
+    return stream.getvalue()

@@ -32,8 +32,13 @@ _HIGHEST = {"int": 50.0, "float": 10.0, "number": 10.0}
 """Where a slider ends, for parameters without an upper end."""
 _FIRST = {"k": 5, "l": 2, "t": 0.2, "alpha": 0.5, "c": 3, "beta": 1, "delta": 1, "p": 10, "m": 2}
 """What a required parameter begins with, by its published letter."""
+_FIRST_SHARES = {"p": 0.9, "t": 0.2, "alpha": 0.5, "beta": 1, "delta": 1, "l": 2, "c": 3}
 _NONE = re.compile(r"; None means [^.;]*|None means [^.;]*[.;] ?")
-_HELP = {"key": "Where the secret key is: env:NAME or file:PATH, never the key itself."}
+_HELP = {
+    "key": "Where the secret key is: env:NAME or file:PATH, never the key itself.",
+    "rules": "One a line: a rule such as diapers => beer, or the items of a set, such as diapers, beer.",
+}
+_LEFT_BLANK = re.compile(r"\bNone (?=[a-z]+s\b)")
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,7 @@ def sentence(words: str) -> str:
     'Finds k of them.'
     """
     text = _NONE.sub("", words.replace("``", "").replace("`", "")).strip()
+    text = _LEFT_BLANK.sub("left blank, it ", text)
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
@@ -127,7 +133,7 @@ def _field(name: str, parameter: Parameter, value: Any, columns: Sequence[str], 
         kind = "lines"
     default = "" if parameter.default in (None, "", ()) else str(parameter.default)
     if value is None and parameter.required:
-        value = _FIRST.get(parameter.name)
+        value = (_FIRST_SHARES if parameter.shape == "float" else _FIRST).get(parameter.name)
     if value is None and kind == "check":
         value = parameter.default
     return FormField(

@@ -30,7 +30,8 @@ HEADERS = (
 )
 """Headers of every response: nothing is loaded from elsewhere, embedded elsewhere, guessed or stored."""
 _ENTERED = b"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"/><meta http-equiv="refresh" content="0;url=/"/><title>Discreet</title>
+<html lang="en"><head><meta charset="utf-8"/><meta http-equiv="refresh" content="0;url=/"/>
+<link rel="icon" href="data:,"/><title>Discreet</title>
 </head>
 <body><p><a href="/">Open the studio</a></p></body></html>"""
 

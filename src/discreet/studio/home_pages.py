@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 
 from discreet.core.errors import DiscreetError, InputError
+from discreet.engines.addresses import SCHEMES, address_of
 from discreet.engines.formats import format_of
-from discreet.studio import documents, looking
-from discreet.studio.app import LARGEST_UPLOAD, Visit, go, stored, task_of
+from discreet.studio import documents
+from discreet.studio.app import LARGEST_UPLOAD, MissingPageError, Visit, go, stored, task_of
+from discreet.studio.earlier import kind_of_path, unpacked
+from discreet.studio.processes import looking
+from discreet.studio.processes.running import start_run
 from discreet.studio.projects import Project
 from discreet.studio.tasks import TASKS, Task, first_document
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+DATABASE_SCHEMES = tuple(f"{scheme}://" for scheme in SCHEMES)
 _LARGEST_PROJECT = 16 * 1024 * 1024
 SAMPLES = {"table": "patients.csv", "numbers": "people.csv", "baskets": "baskets.dat"}
 
@@ -32,10 +38,20 @@ async def _home(visit: Visit) -> Response:
         project = visit.projects.add(path.name, task, path)
         await first_look(project, {})
         return RedirectResponse(f"/p/{project.number}/look", status_code=303)
-    sizes = [(path.name, path.stat().st_size) for path in visit.projects.offered()]
+    files = offered_names(visit, task)
     return visit.page(
-        "home.html", tasks=TASKS.values(), task=task, files=sizes, projects=visit.projects.all()
+        "home.html", tasks=TASKS.values(), task=task, files=files, projects=visit.projects.all()
     )
+
+
+def offered_names(visit: Visit, task: Task) -> list[str]:
+    """Return what a task can open of the folder that the studio was started with, as people know it."""
+    return [_offered_name(visit, path) for path in visit.projects.offered(task)]
+
+
+def _offered_name(visit: Visit, path: Path) -> str:
+    size = f"{max(round(path.stat().st_size / 1024), 1):,} KB"
+    return f"{path.relative_to(visit.projects.files or path)} ({kind_of_path(path) or size})"
 
 
 async def _upload(visit: Visit) -> Response:
@@ -46,8 +62,9 @@ async def _upload(visit: Visit) -> Response:
 async def _pick(visit: Visit) -> Response:
     fields = dict(await visit.form())
     position = fields.get("file", "")
-    path = visit.projects.file(int(position) if position.isdecimal() else -1)
-    return await _begin(visit, path.name, task_of(visit), path, beside=path)
+    task = task_of(visit)
+    path = visit.projects.file(task, int(position) if position.isdecimal() else -1)
+    return await _begin(visit, path.name, task, path, beside=path)
 
 
 async def _sample(visit: Visit) -> Response:
@@ -71,12 +88,39 @@ def sample_file(task: Task, folder: Path) -> Path:
     return path if path.exists() else write_sample(name, folder)
 
 
-async def _begin(visit: Visit, name: str, task: Task, path: Path, *, beside: Path | None = None) -> Response:
+async def _database(visit: Visit) -> Response:
+    """Open a table of a database by its address; what is shown of it has no password."""
+    address = dict(await visit.form()).get("address", "").strip()
+    if not address.startswith(DATABASE_SCHEMES):
+        raise InputError("Write the address of a table: postgresql://user@host/database?table=NAME.")
+    return await _begin(visit, str(address_of(address)), task_of(visit), address)
+
+
+async def _table(visit: Visit) -> Response:
+    """Choose a table of the file of a database."""
+    project, position = visit.project, dict(await visit.form()).get("table", "")
+    if not position.isdecimal() or int(position) >= len(project.tables):
+        raise MissingPageError
+    table = quote(project.tables[int(position)])
+    project.path, project.name = Path(f"{project.path}?table={table}"), f"{project.name}?table={table}"
+    project.tables = []
+    await first_look(project, {})
+    return go(f"/p/{project.number}/look")
+
+
+async def _begin(
+    visit: Visit, name: str, task: Task, path: Path | str, *, beside: Path | None = None
+) -> Response:
     """Open a file as a project, or give a restored project its data back."""
     waiting = visit.projects.named(visit.request.query_params.get("project", ""))
     project = waiting or visit.projects.add(name, task, path, beside=beside)
     project.path, project.beside = path, beside
+    if task.data == "earlier" and isinstance(path, Path):
+        return await _show_earlier(project, path)
     try:
+        project.tables = await project.looker.ask(looking.tables, str(path)) if task.data == "table" else []
+        if len(project.tables) > 1:
+            return go(f"/p/{project.number}/data")
         await _open_in_either_way(project, {} if waiting is None else project.reading)
     except DiscreetError:
         if waiting is None:
@@ -85,6 +129,20 @@ async def _begin(visit: Visit, name: str, task: Task, path: Path, *, beside: Pat
             project.path = None
         raise
     return go(f"/p/{project.number}/look")
+
+
+async def _show_earlier(project: Project, path: Path) -> Response:
+    """Begin the run that shows what was made before; a release is judged by its files."""
+    if path.suffix == ".zip":
+        path = await run_in_threadpool(unpacked, path, project.folder / "received")
+    kind = kind_of_path(path)
+    if not kind:
+        raise InputError("This is neither a release (.zip), a vault, a session (.toml) nor an experiment.")
+    project.change("Opened", first_document(project.task, project.name))
+    what = "check" if kind == "release" else "earlier"
+    run = start_run(project.folder, f"The {kind} {project.name}", what, project.document, path=str(path))
+    project.runs[run.number] = run
+    return go(f"/p/{project.number}/runs/{run.number}")
 
 
 async def _open_in_either_way(project: Project, reading: dict[str, Any]) -> None:
@@ -151,8 +209,8 @@ async def _restore(visit: Visit) -> Response:
 
 async def _data(visit: Visit) -> Response:
     """Ask for the data of a project that was opened without it."""
-    sizes = [(path.name, path.stat().st_size) for path in visit.projects.offered()]
-    return visit.page("data.html", project=visit.project, files=sizes, task=visit.project.task)
+    task = visit.project.task
+    return visit.page("data.html", project=visit.project, files=offered_names(visit, task), task=task)
 
 
 async def _close(visit: Visit) -> Response:
@@ -164,8 +222,10 @@ ROUTES = (
     ("GET", "/", _home),
     ("POST", "/upload", _upload),
     ("POST", "/pick", _pick),
+    ("POST", "/database", _database),
     ("POST", "/sample", _sample),
     ("POST", "/restore", _restore),
     ("GET", "/p/{project}/data", _data),
+    ("POST", "/p/{project}/table", _table),
     ("POST", "/p/{project}/close", _close),
 )

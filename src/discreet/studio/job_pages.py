@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import DiscreetError, InputError
+from discreet.engines.folders import RECORD
 from discreet.job.parse import guarantee_from
 from discreet.job.verbs import verb_job
-from discreet.studio import documents, looking, tasks
+from discreet.studio import documents, tasks
 from discreet.studio.app import Visit, download, go
 from discreet.studio.column_pages import data_path
 from discreet.studio.forms import Pairs, sentence
 from discreet.studio.pages import template
+from discreet.studio.processes import looking
 from discreet.studio.projects import Project
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def _addable(task: tasks.Task, document: documents.Document) -> list[tuple[str, 
 
 
 def scripts(project: Project) -> dict[str, Any]:
-    """Return what does the same elsewhere: a command, a job file and Python."""
+    """Return what does the same elsewhere: a command, a job file, Python, and SQL once it has run."""
     document = project.document
     try:
         python = documents.python_text(document)
@@ -101,7 +103,23 @@ def scripts(project: Project) -> dict[str, Any]:
         "command": documents.command_text(document),
         "toml": documents.job_text_of(document),
         "python": python,
+        "sql": _sql(project),
     }
+
+
+def _sql(project: Project) -> str:
+    """Return the SQL that generalizes as the last run of this very job did; empty where no SQL says it."""
+    from discreet.publish.recipes.recipe import Recipe
+    from discreet.publish.recipes.sql import statement
+
+    runs = [run for run in project.runs.values() if run.what == "release" and run.release is not None]
+    made = next((run for run in reversed(runs) if run.document == project.document), None)
+    if made is None or made.release is None:
+        return ""
+    try:
+        return statement(Recipe.read(made.release / RECORD), table=Path(project.name).stem)
+    except DiscreetError:
+        return ""
 
 
 async def _change(visit: Visit) -> Response:
@@ -164,6 +182,12 @@ async def _count(visit: Visit) -> Response:
 
     project = visit.project
     document = filled(project, await visit.form())
+    if project.task.name in ("perturb", "distort"):
+        try:
+            drawn, problem = await _curves(project, document), ""
+        except DiscreetError as error:
+            drawn, problem = None, str(error)
+        return HTMLResponse(template("curves.html", drawn=drawn, problem=problem))
     counts = None
     if project.task.takes == "table" and all(
         "classes" in project.task.guarantees()[part["kind"]].about for part in document["guarantee"]
@@ -175,7 +199,24 @@ async def _count(visit: Visit) -> Response:
             document["columns"],
             document["guarantee"],
         )
-    return HTMLResponse(template("count.html", counts=counts))
+    titles = [tasks.title_of(part["kind"]) for part in document["guarantee"]]
+    return HTMLResponse(template("count.html", counts=counts, titles=titles))
+
+
+async def _curves(project: Project, document: documents.Document) -> dict[str, Any] | None:
+    """Return the curves of the noise, or of p and q; None where the settings do not say enough yet."""
+    from discreet.studio.processes import curves
+
+    settings, path = document[project.task.name], data_path(project)
+    if project.task.name == "distort":
+        p, q = settings.get("p"), settings.get("q")
+        return None if p is None else await project.looker.ask(curves.pq_curves, path, project.reading, p, q)
+    is_noise = (
+        settings.get("columns") and settings.get("noise") and settings.get("method", "noise") == "noise"
+    )
+    if not is_noise:
+        return {"curves": [], "names": ()}
+    return await project.looker.ask(curves.noise_curves, path, project.reading, document)
 
 
 async def _undo(visit: Visit) -> Response:

@@ -46,9 +46,12 @@ def template(template_name: str, /, **values: Any) -> str:
 
 def steps_of(project: Project) -> list[tuple[str, str]]:
     """Return the steps of a project, by the last part of their addresses."""
-    skipped = set() if project.task.has_roles else {"roles"}
-    skipped |= set() if project.task.makes_release else {"hand-over"}
-    titles = {} if project.task.makes_release else {"protect": "Settings"}
+    task = project.task
+    skipped = set() if task.has_roles else {"roles"}
+    skipped |= set() if task.makes_release and task.action == "release" else {"hand-over"}
+    skipped |= {"look", "protect"} if task.data == "earlier" else set()
+    titles = {"protect": "Check"} if task.action == "judge" else {"protect": "Settings"}
+    titles = {} if task.makes_release and task.action == "release" else titles
     return [(name, titles.get(name, title)) for name, title in _TABLE_STEPS if name not in skipped]
 
 

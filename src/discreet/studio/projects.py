@@ -14,8 +14,9 @@ from typing import Any
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
 from discreet.studio.documents import Document, job_text_of
-from discreet.studio.looker import Looker
-from discreet.studio.running import Run
+from discreet.studio.earlier import offered_earlier
+from discreet.studio.processes.looker import Looker
+from discreet.studio.processes.running import Run
 from discreet.studio.tasks import TASKS, Task
 
 RECORD = "project.json"
@@ -23,6 +24,7 @@ _FORMAT = 1
 _LARGEST = 16 * 1024 * 1024
 _MOST_STEPS = 200
 _MOST_OPEN = 3
+_NO_DATA = (".toml", ".pem", ".html", ".md", ".py", ".zip")
 
 
 @dataclass
@@ -42,9 +44,11 @@ class Project:
     name
         The name of the file, as the person knows it; it is never used as a path.
     path
-        Where the data is; None until a project that was opened gets its data.
+        Where the data is, a text where it is an address; None until a project that was opened gets its data.
     beside
         Where hierarchy files may lie beside the data: the person's own folder, or None for what was uploaded.
+    tables
+        The tables of the file of a database, where one has to be chosen.
     reading
         How the file is read.
     """
@@ -53,8 +57,9 @@ class Project:
     folder: Path
     name: str
     task: Task
-    path: Path | None
+    path: Path | str | None
     beside: Path | None = None
+    tables: list[str] = field(default_factory=list)
     reading: dict[str, Any] = field(default_factory=dict)
     steps: list[HistoryStep] = field(default_factory=list)
     position: int = -1
@@ -135,7 +140,7 @@ class Projects:
         """Start a process for the data that will be opened, so that the first look need not wait for it."""
         self._spare.start()
 
-    def add(self, name: str, task: Task, path: Path | None, *, beside: Path | None = None) -> Project:
+    def add(self, name: str, task: Task, path: Path | str | None, *, beside: Path | None = None) -> Project:
         """Open a project; of those opened long ago the data is forgotten until they are looked at again."""
         number = secrets.token_hex(6)
         folder = self.folder / number
@@ -152,20 +157,22 @@ class Projects:
         project.close()
         self._open.pop(project.number, None)
         others = {other.path for other in self._open.values()}
-        if project.path is not None and project.beside is None and project.path not in others:
-            project.path.unlink(missing_ok=True)
+        if isinstance(project.path, Path) and project.beside is None and project.path not in others:
+            Path(str(project.path).partition("?table=")[0]).unlink(missing_ok=True)
         shutil.rmtree(project.folder, ignore_errors=True)
 
-    def offered(self) -> list[Path]:
-        """Return the files of the offered folder, not of those inside it, nor links to others."""
+    def offered(self, task: Task) -> list[Path]:
+        """Return what a task can open of the offered folder: its files of data, or what was made before; no links."""
         if self.files is None:
             return []
+        if task.data == "earlier":
+            return offered_earlier(self.files)
         paths = [path for path in sorted(self.files.iterdir()) if path.is_file() and not path.is_symlink()]
-        return [path for path in paths if not path.name.startswith(".")]
+        return [path for path in paths if not path.name.startswith(".") and path.suffix not in _NO_DATA]
 
-    def file(self, position: int) -> Path:
-        """Return an offered file by its position: no name of a file travels back."""
-        offered = self.offered()
+    def file(self, task: Task, position: int) -> Path:
+        """Return what is offered at a position: no name of a file travels back."""
+        offered = self.offered(task)
         if not 0 <= position < len(offered):
             raise InputError("This file is not offered any more. Load the page again.")
         return offered[position]

@@ -7,17 +7,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from discreet.core.release import Release
+from discreet.core.tables.table import Table
+from discreet.guarantees import Guarantee
 from discreet.job import Made
 from discreet.job.exploration import Exploration
 from discreet.job.release_checking import ReleaseJudgment
-from discreet.kinds.blocks import Block, Bullets, Definitions, Paragraph, Section, Subsection, TableBlock
+from discreet.kinds.blocks import (
+    Block,
+    Bullets,
+    Definitions,
+    Paragraph,
+    Section,
+    Subsection,
+    TableBlock,
+    Tiles,
+)
+from discreet.kinds.judging import Judgment
 from discreet.kinds.kind import kind_of
-from discreet.kinds.wording import handing_on, number
+from discreet.kinds.sections.risk import guarantee
+from discreet.kinds.wording import counted, handing_on, number, percent
 from discreet.report.page import environment
 from discreet.report.theme import PAGE, encoded_by, page_chart
 
 PACKAGES = ("discreet.studio", "discreet.report")
 _MOST_ROWS = 100
+_UNSHOWN = ("written", "file", "out", "cautions")
 
 
 def summary(release: Release) -> dict[str, Any]:
@@ -59,8 +73,43 @@ def released_page(release: Release) -> str:
 
 def made_page(result: Made) -> str:
     """Return the figures of what is no release as HTML."""
+    shown = {name: figure for name, figure in result.figures.items() if name not in _UNSHOWN}
+    cautions = [caution["text"] for caution in result.figures.get("cautions", ())]
     return fragment(
-        [Section("result", "What was found", "", list(_figures({**result.figures, "written": None})))]
+        [
+            Section("cautions", "Before you hand it on", "", [Bullets(cautions)]) if cautions else None,
+            Section("result", "What was found", "", list(_figures(shown))),
+        ]
+    )
+
+
+def measured_page(table: Table, promise: Guarantee, judgment: Judgment) -> str:
+    """Return what a table shows of a guarantee, how exposed its people are, and what it reaches in every measure."""
+    from discreet.measure import risk
+
+    exposed, verdict = risk(table), judgment.verdict
+    tiles = [
+        ("Rows", f"{exposed.n_rows:,}", counted(exposed.n_classes, "class", "classes")),
+        ("Unique", percent(exposed.uniques_share), f"{counted(exposed.uniques, 'row')} alone in their class"),
+        ("Prosecutor", percent(exposed.prosecutor.highest), f"mean {percent(exposed.prosecutor.mean)}"),
+        ("Marketer", percent(exposed.marketer), "of the rows found again, on average"),
+    ]
+    reached = [
+        (measure.name, measure.column or "–", f"{measure.reach} {number(measure.worst)}")
+        for measure in judgment.measures
+        if measure.is_informative
+    ]
+    return fragment(
+        [
+            None if verdict is None else guarantee(promise, verdict),
+            Tiles(tiles),
+            Section(
+                "measures",
+                "What the table reaches",
+                "By every guarantee, with the parameters that it would just keep.",
+                [TableBlock(("Guarantee", "About", "Kept with"), reached, "Measures")],
+            ),
+        ]
     )
 
 
@@ -149,17 +198,21 @@ def _text(figure: Any) -> str:
 
 def explored(exploration: Exploration) -> dict[str, Any]:
     """Return the choices of an exploration as plain data, numbered so that a page can name them."""
-    choices = [
-        {**choice.to_dict(), "share": part.max_suppressed}
-        for part in exploration.parts
-        for choice in part.choices
-    ]
+    choices: dict[str, dict[str, Any]] = {}
+    for part in exploration.parts:
+        for choice in part.choices:
+            plain = choice.to_dict()
+            if math.isfinite(choice.costs["loss"]):
+                # Another share of rows that may be left out often leads to the same.
+                key = str([plain[name] for name in ("method", "levels", "suppressed", "classes")])
+                choices.setdefault(key, {**plain, "share": part.max_suppressed})
     return {
         "n_rows": exploration.n_rows,
         "n_nodes": exploration.n_nodes,
         "heights": dict(exploration.heights),
         "whole": exploration.whole,
-        "choices": [choice for choice in choices if math.isfinite(choice["costs"]["loss"])],
+        "untried": list(exploration.untried),
+        "choices": sorted(choices.values(), key=lambda choice: choice["costs"]["loss"]),
     }
 
 

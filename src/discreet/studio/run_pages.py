@@ -13,22 +13,21 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.core.errors import InputError
 from discreet.core.registry import METHODS
-from discreet.engines.folders import RECORD
 from discreet.report.page import script_json, trusted
 from discreet.studio import tasks
 from discreet.studio.app import MissingPageError, Visit, download, go, stored
 from discreet.studio.checklist import checklist
 from discreet.studio.column_pages import data_path
 from discreet.studio.job_pages import filled, plain_document, scripts
+from discreet.studio.processes.running import Run, start_run
 from discreet.studio.projects import Project
 from discreet.studio.results import choices_chart
-from discreet.studio.running import Run, start_run
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
 _SHARES = (0.0, 0.02, 0.05)
-_SECONDS = 20.0
+_SECONDS = 30.0
 _REPORTS = {"report.html": "text/html", "release.json": "application/json"}
 
 
@@ -44,6 +43,9 @@ async def _start(visit: Visit) -> Response:
     if what == "explore":
         title = "Ways to keep the guarantee"
         run = start_run(project.folder, title, what, document, path=path, shares=_SHARES, seconds=_SECONDS)
+    elif what == "judge":
+        title = f"Check of {project.name} as it is"
+        run = start_run(project.folder, title, what, document, path=path)
     elif what == "verb":
         run = start_run(
             project.folder, project.task.title, what, document, path=path, ending=project.task.ending
@@ -158,7 +160,9 @@ async def _file(visit: Visit) -> Response:
     name = visit.request.path_params["name"]
     if run.state != "done":
         raise MissingPageError
-    if name == "release.zip":
+    if name == "evidence.zip" and run.what == "evidence":
+        return download(await run_in_threadpool(_zipped, run.out, "evidence"), name, "application/zip")
+    if name == "release.zip" and run.release is not None:
         return download(await run_in_threadpool(_zipped, run.out, "release"), name, "application/zip")
     if name == "private.zip":
         folder = run.out.with_name(f"{run.out.name}.private")
@@ -183,25 +187,51 @@ def _zipped(folder: Path, name: str) -> bytes:
 async def _next_month(visit: Visit) -> Response:
     """Protect new rows as a release of this project did."""
     project, run = _run(visit)
-    if run.state != "done" or not (run.out / RECORD).is_file():
-        raise MissingPageError
     name, path = await stored(visit)
+    return _with_release(project, run, f"The same for {name}", "apply", path)
+
+
+async def _attack(visit: Visit) -> Response:
+    """Attack a release with the original, which is uploaded where it is not the project's own data."""
+    project, run = _run(visit)
+    path = project.path if run.what == "release" else (await stored(visit))[1]
+    if path is None:
+        raise MissingPageError
+    return _with_release(project, run, f"Attacks: {run.title}", "attack", path)
+
+
+async def _evidence(visit: Visit) -> Response:
+    """Write the identifiability statement of a release, for the recipient that the form names."""
+    project, run = _run(visit)
+    fields = dict(await visit.form())
+    context = {name: fields.get(name, "").strip() for name in ("recipient", "environment")}
+    if not context["recipient"] or context["environment"] not in ("public", "controlled"):
+        raise InputError("Write down who receives the release, and whether it is public.")
+    return _with_release(project, run, f"Evidence: {run.title}", "evidence", "", **context)
+
+
+def _with_release(
+    project: Project, run: Run, title: str, what: str, path: Path | str, **details: str
+) -> Response:
+    """Start a run that takes a release and a file."""
+    if run.release is None:
+        raise MissingPageError
     document = {**run.document, "reading": project.reading}
-    applied = start_run(
-        project.folder, f"The same for {name}", "apply", document, path=str(path), release=str(run.out)
+    began = start_run(
+        project.folder, title, what, document, path=str(path), release=str(run.release), **details
     )
-    project.runs[applied.number] = applied
-    return go(f"/p/{project.number}/runs/{applied.number}")
+    project.runs[began.number] = began
+    return go(f"/p/{project.number}/runs/{began.number}")
 
 
 async def _check(visit: Visit) -> Response:
     """Judge the release once more, by a copy of its files alone, as whoever receives it would."""
     project, run = _run(visit)
-    if run.state != "done" or not (run.out / RECORD).is_file():
+    if run.release is None:
         raise MissingPageError
     copy = project.folder / f"{run.number}-received"
     shutil.rmtree(copy, ignore_errors=True)
-    await run_in_threadpool(shutil.copytree, run.out, copy)
+    await run_in_threadpool(shutil.copytree, run.release, copy)
     judged = start_run(project.folder, f"Check of {run.title}", "check", run.document, path=str(copy))
     project.runs[judged.number] = judged
     return go(f"/p/{project.number}/runs/{judged.number}")
@@ -214,6 +244,8 @@ ROUTES = (
     ("POST", "/p/{project}/runs/{run}/cancel", _cancel),
     ("POST", "/p/{project}/runs/{run}/use", _use),
     ("POST", "/p/{project}/runs/{run}/next", _next_month),
+    ("POST", "/p/{project}/runs/{run}/attack", _attack),
+    ("POST", "/p/{project}/runs/{run}/evidence", _evidence),
     ("POST", "/p/{project}/runs/{run}/check", _check),
     ("GET", "/p/{project}/runs/{run}/save/{name}", _file),
     ("GET", "/p/{project}/results", _results),

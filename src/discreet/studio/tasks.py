@@ -19,7 +19,7 @@ class Task:
     Attributes
     ----------
     data
-        What is opened: ``"table"``, ``"baskets"`` or ``"records"``.
+        What is opened: ``"table"``, ``"baskets"``, ``"records"``, or ``"earlier"`` for what was made before.
     takes
         What methods take, where the job makes a release.
     role
@@ -30,6 +30,8 @@ class Task:
         The guarantee that a new job begins with, where it is none of ``init``.
     ending
         The ending of the file that a verb writes.
+    action
+        What its button does, where the job has roles: ``"release"`` or ``"judge"``.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Task:
     sections: tuple[Spec, ...] = ()
     guarantee: str = ""
     ending: str = ".csv"
+    action: str = "release"
 
     @property
     def makes_release(self) -> bool:
@@ -142,6 +145,20 @@ _ALL = (
         ending=".bits",
     ),
     Task("mine", "Mine itemsets or rules", "In true baskets, distorted ones, or released ones.", "baskets"),
+    Task(
+        "check",
+        "Check a table",
+        "Whoever made it: does it keep a guarantee, and how exposed are the people in it?",
+        "table",
+        takes="table",
+        action="judge",
+    ),
+    Task(
+        "earlier",
+        "Look at what was made",
+        "A release to check, attack or apply, a vault's log, a session between parties, an experiment.",
+        "earlier",
+    ),
 )
 TASKS: Mapping[str, Task] = {task.name: task for task in _ALL}
 """Every task by its name, in the order of the home page."""
@@ -150,6 +167,8 @@ TASKS: Mapping[str, Task] = {task.name: task for task in _ALL}
 def first_document(task: Task, name: str) -> Document:
     """Return the job that a task begins with, for everything but columns with roles."""
     document: Document = {"input": {"path": name}}
+    if task.data == "earlier":
+        return document
     if not task.makes_release:
         target = VERBS[task.name].load().target_key
         return {**document, task.name: {}, "output": {target: f"result{task.ending}"}}
@@ -180,7 +199,12 @@ def groups_of_form(
 ) -> list[FormGroup]:
     """Return the fields of a job, group by group: sections, guarantees, method, or those of a verb."""
     if not task.makes_release:
-        return [group_of_spec(task.name, VERBS[task.name], document[task.name], columns, title=task.title)]
+        spec, without = VERBS[task.name], VERBS[task.name].load().output_keys
+        values = document[task.name]
+        slider = task.name == "distort"
+        return [
+            group_of_spec(task.name, spec, values, columns, title=task.title, without=without, slider=slider)
+        ]
     groups = [
         group_of_spec(spec.name, spec, document[spec.name], columns, title="What it is about")
         for spec in task.sections
@@ -207,7 +231,8 @@ def document_from_form(
 ) -> Document:
     """Return the document with what a form was filled in with."""
     if not task.makes_release:
-        return {**document, task.name: filled_in(task.name, VERBS[task.name], pairs, columns)}
+        spec, without = VERBS[task.name], VERBS[task.name].load().output_keys
+        return {**document, task.name: filled_in(task.name, spec, pairs, columns, without=without)}
     changed = dict(document)
     for spec in task.sections:
         changed[spec.name] = filled_in(spec.name, spec, pairs, columns)

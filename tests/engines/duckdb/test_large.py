@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from tests.strategies import tables as strategies
 
 from discreet import Table, identifier, intervals, quasi, sensitive
-from discreet.core.errors import InfeasibleError
+from discreet.core.errors import InfeasibleError, InputError
 from discreet.engines.duckdb import engine as held_relations
-from discreet.engines.duckdb.connection import in_any_order
+from discreet.engines.duckdb.connection import connect, fetch_batches, in_any_order
 from discreet.guarantees import KAnonymity
 from discreet.publish import Generalization, Mondrian
 
@@ -139,3 +139,13 @@ def test_counting_shuffled_rows_does_not_sort_them(place: str) -> None:
         column = release.table.source.columns(["x"])["x"].to_pylist()
         assert column == [row[0] for row in release.frame.fetchall()]
     assert release.verdict.ok
+
+
+def test_a_full_temporary_disk_is_one_line_that_says_what_to_do() -> None:
+    connection = connect("16MB")
+    connection.execute("SET max_temp_directory_size = '1MB'")
+    rows = connection.sql("SELECT md5(i::VARCHAR) AS a FROM range(2000000) AS t(i) ORDER BY a")
+    with pytest.raises(
+        InputError, match=r"^The engine ran out of memory, or of disk .* TMPDIR to a folder with more"
+    ):
+        list(fetch_batches(rows))

@@ -25,7 +25,7 @@ from discreet.guarantees import (
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.publish import Mondrian
 from discreet.publish.tables import mondrian
-from discreet.publish.tables.depth_first import can_divide
+from discreet.publish.tables.partition import can_divide
 
 WARDS = from_mapping({"a": ["s", "*"], "b": ["s", "*"], "c": ["t", "*"], "d": ["t", "*"]})
 RULES = st.one_of(

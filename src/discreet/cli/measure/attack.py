@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command
-from discreet.kinds.wording import number, percent
-
-if TYPE_CHECKING:
-    from discreet.measure import Attacks, AttackSuccess, MembershipAttack
 
 _EPILOG = """\b
 Examples:
@@ -69,7 +64,7 @@ def attack(
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.job.descriptions import is_release, release_folder
-    from discreet.job.evidence.attacking import attack_release
+    from discreet.job.evidence.attacking import attack_lines, attack_release
     from discreet.job.parse import reading_from
 
     if not is_release(release):
@@ -88,62 +83,4 @@ def attack(
     if as_json:
         print_json({"command": "attack", "ok": True} | attacks.to_dict())
     elif not quiet:
-        print_lines(list(_lines(attacks)))
-
-
-def _lines(attacks: Attacks | MembershipAttack) -> Iterator[tuple[str, str]]:
-    from discreet.measure import Attacks
-
-    if not isinstance(attacks, Attacks):
-        yield from _membership_lines(attacks)
-        return
-    for success in attacks.all:
-        yield from _success_lines(success)
-    if attacks.n_controls is None:
-        yield "caution", "no control group: what is learned of anybody counts as risk; name one by --control"
-    risk = attacks.attackers
-    yield "prosecutor", f"highest {percent(risk.prosecutor.highest)}, mean {percent(risk.prosecutor.mean)}"
-    if risk.journalist is not None:
-        yield (
-            "journalist",
-            f"highest {percent(risk.journalist.highest)}, mean {percent(risk.journalist.mean)}",
-        )
-    yield "marketer", f"{percent(risk.marketer)} of the rows found again, on average"
-
-
-def _success_lines(success: AttackSuccess) -> Iterator[tuple[str, str]]:
-    rate, control = success.rate, success.control
-    among = "" if control is None else f"; {percent(control.share)} of people who are not in the data"
-    yield (
-        success.name,
-        (
-            f"right in {percent(rate.share)} of {rate.n_attempts:,} tries ({percent(rate.low)} to {percent(rate.high)})"
-            f"{among}; guessing {percent(success.baseline)}"
-        ),
-    )
-    yield (
-        "",
-        f"risk due to the release {percent(success.risk)} ({percent(success.low)} to {percent(success.high)})",
-    )
-
-
-def _membership_lines(attack_: MembershipAttack) -> Iterator[tuple[str, str]]:
-    from discreet.measure.attacks.membership import CLOSENESS_PROVES_NOTHING
-
-    if attack_.membership is None:
-        yield "caution", "no control group, so that nobody can be told from members; name one by --control"
-    else:
-        auc = attack_.membership.auc
-        yield (
-            "membership",
-            (
-                f"a member is nearer than others with {percent(auc)} "
-                f"({percent(attack_.low)} to {percent(attack_.high)}); 50% is a coin"
-            ),
-        )
-    near = attack_.closeness
-    yield (
-        "closest",
-        f"{number(round(near.ratio, 3))} of the distance among people; {percent(near.copies)} are copies",
-    )
-    yield "", CLOSENESS_PROVES_NOTHING
+        print_lines(list(attack_lines(attacks)))

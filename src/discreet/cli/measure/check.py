@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from discreet.job.release_checking import ReleaseJudgment
     from discreet.kinds.judging import Judgment, Measure
 
-_WORDS = {">=": "up to", "<=": "from", "<": "above"}
 _EPILOG = """\b
 Examples:
   discreet check published.csv --quasi age,zip --sensitive disease
@@ -314,18 +312,14 @@ def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
 def _measure_lines(judgment: Judgment) -> Iterator[tuple[str, str]]:
     """Return a line for each measure that says something of the data; what any data reaches is left out."""
     lines = [
-        f"{_measure(measure):<50} {_reached(measure)}" for measure in judgment.measures if _says(measure)
+        f"{_measure(measure):<50} {_reached(measure)}"
+        for measure in judgment.measures
+        if measure.is_informative
     ]
     for number, line in enumerate(lines):
         yield "" if number else "reaches", line
     if judgment.measures and len(lines) < len(judgment.measures):
         yield "", f"and nothing by {len(judgment.measures) - len(lines):,} more measures"
-
-
-def _says(measure: Measure) -> bool:
-    """Return whether a measure is more than any data reaches, such as one different value; k always says something."""
-    trivial = 1.0 if measure.relation == ">=" and measure.column is not None else 0.0
-    return math.isfinite(measure.worst) and not (measure.relation == ">=" and measure.worst <= trivial)
 
 
 def _measure(measure: Measure) -> str:
@@ -335,4 +329,4 @@ def _measure(measure: Measure) -> str:
 def _reached(measure: Measure) -> str:
     from discreet.cli._output import number_text
 
-    return f"{_WORDS[measure.relation]} {number_text(measure.worst)}"
+    return f"{measure.reach} {number_text(measure.worst)}"

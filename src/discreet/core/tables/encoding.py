@@ -252,6 +252,11 @@ def value_codes(
         if judged:
             column_type(array.type, column)
         array = array.dictionary_encode()
+        # Every value of a dictionary made here occurs, so that none needs to be looked for.
+        places = np.asarray(array.indices.fill_null(-1))
+        if not array.indices.null_count:
+            return array.dictionary, places
+        return pa.concat_arrays([pa.nulls(1, array.type.value_type), array.dictionary]), places + np.int32(1)
     values = cleaned(array.dictionary, column) if judged else _in_one_type(array.dictionary)
     if judged:
         column_type(values.type, column)

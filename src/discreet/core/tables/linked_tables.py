@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -217,10 +217,6 @@ class LinkedTables:
     def groups(self) -> Groups:
         """Return the classes of the joined view with people counted."""
         return self.counted
-
-    def text_frames(self) -> Any:
-        """Iterate over the frames that hold every text."""
-        return (table.source.rows for table in self.tables.values())
 
     def __repr__(self) -> str:
         return f"LinkedTables({', '.join(self.tables)})"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.arrays import BoolArray
-from discreet.core.engine import engine_of
+from discreet.core.engine import SMALLEST_NUMBER, Facts, engine_of
 from discreet.core.errors import SchemaError
 from discreet.core.tables.encoding import (
     decimal_of_128_bits,
@@ -238,6 +238,28 @@ def defused_text(text: Any) -> Any:
     ("'@sum", 'milk', -5)
     """
     return defused(pa.array([text], pa.string()))[0].as_py() if isinstance(text, str) else text
+
+
+def matching_values(
+    name: str, values: pa.Array, counts: Any, n_missing: int, expression: str
+) -> tuple[Facts, pa.Array]:
+    """Return facts of a column by its different values, and the texts among them with an expression in them.
+
+    ``counts`` says how many rows have each text. Whole numbers match where they are long enough for any identifier.
+    """
+    if pa.types.is_integer(values.type):
+        is_wide = values.type.bit_width == 64
+        likely = values.filter(pc.greater_equal(values, SMALLEST_NUMBER)) if is_wide else values.slice(0, 0)
+        return Facts(name, "whole", len(values) + n_missing, n_missing, 0), likely.cast(pa.string())
+    rows = np.asarray(counts, np.int64)
+    values, rows = values.filter(pa.array(rows > 0)).cast(pa.large_string()), rows[rows > 0]
+    n_known = int(rows.sum())
+    length, words = (
+        float(np.asarray(each) @ rows) / max(n_known, 1)
+        for each in (pc.utf8_length(values), pc.count_substring(values, " "))
+    )
+    facts = Facts(name, "text", n_known + n_missing, n_missing, len(values), length, words)
+    return facts, values.filter(pc.match_substring_regex(values, expression))
 
 
 def formula_cells(frame: Any) -> int:

@@ -88,7 +88,7 @@ def connect(memory: str | None = None, *, threads: int | None = None) -> duckdb.
     return connection
 
 
-TUPLE_BYTES = 64
+TUPLE_BYTES = 128
 """How much memory a distinct tuple takes at the most while a search gets it."""
 _UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -228,5 +228,10 @@ def fetch_batches(relation: duckdb.DuckDBPyRelation) -> Iterator[pa.RecordBatch]
     """Fetch a relation's rows, batch by batch."""
     try:
         yield from relation.to_arrow_reader(_BATCH)
+    except duckdb.OutOfMemoryException:
+        raise InputError(
+            f"The engine ran out of memory, or of disk for temporary files: set {MEMORY_VARIABLE} to more, or TMPDIR "
+            "to a folder with more room."
+        ) from None
     except (duckdb.Error, pa.ArrowException) as error:
         raise InputError(f"The engine could not read the table ({type(error).__name__}).") from None

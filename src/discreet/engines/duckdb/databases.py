@@ -96,10 +96,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, mode: str) -> Non
 
 def _find(connection: duckdb.DuckDBPyConnection, path: Path, table: str | None) -> tuple[str, str]:
     """Return a table's schema and name, quoted; the only table unless one is named."""
-    tables = connection.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' UNION ALL "
-        "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'attached' AND NOT internal"
-    ).fetchall()
+    tables = _tables(connection)
     if table is not None:
         tables = [(schema, name) for schema, name in tables if table in (f"{schema}.{name}", name)]
         if not tables:
@@ -108,6 +105,28 @@ def _find(connection: duckdb.DuckDBPyConnection, path: Path, table: str | None) 
         raise InputError(f"{path} has {len(tables)} tables that may be meant; name one as {path}?table=NAME.")
     schema, name = tables[0]
     return quoted_name(schema), quoted_name(name)
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    rows = connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'attached' UNION ALL "
+        "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'attached' AND NOT internal"
+    ).fetchall()
+    return [(str(schema), str(name)) for schema, name in rows]
+
+
+def stored_tables(path: Path) -> list[str]:
+    """Return the names of the tables and views of a DuckDB or SQLite file, with their schemas where they have any."""
+    with path.open("rb") as stream:
+        head = stream.read(len(sqlite.MAGIC))
+    if head == sqlite.MAGIC:
+        with sqlite.sqlite_session(path) as session:
+            return sqlite.table_names(session)
+    if head[8:12] != _MAGIC:
+        raise InputError(f"{path} is neither a SQLite nor a DuckDB file.")
+    connection = connect()
+    _attach(connection, path, "READ_ONLY")
+    return sorted(name if schema == "main" else f"{schema}.{name}" for schema, name in _tables(connection))
 
 
 class NewDuckDbTable:

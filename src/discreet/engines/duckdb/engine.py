@@ -20,10 +20,17 @@ from discreet.core.tables.encoding import combined
 from discreet.core.tables.source import Source
 from discreet.engines.duckdb import large, writing
 from discreet.engines.duckdb.admission import as_relation, is_unpublishable, normalize
-from discreet.engines.duckdb.connection import connect, fetch_batches, in_secret_order, origin_of, schema_of
+from discreet.engines.duckdb.connection import (
+    connect,
+    fetch_batches,
+    in_any_order,
+    in_secret_order,
+    origin_of,
+    schema_of,
+)
 from discreet.engines.duckdb.large import RelationSource
 from discreet.engines.frames import FrameSource, refuse_repeated_names
-from discreet.engines.sql.source import Normalized, has_identifier, quoted_name, text_columns
+from discreet.engines.sql.source import Normalized, quoted_name, text_columns, text_query
 
 HELD_ROWS = 1_000_000
 """A relation of up to this many rows is fetched; a larger one stays in the engine."""
@@ -191,21 +198,20 @@ class DuckDb(Engine):
         n_rows, *counts = frame.aggregate(", ".join(aggregates)).fetchall()[0]
         return int(n_rows), dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
 
-    def matching_texts(self, frame: Relation, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+    def matching_texts(
+        self, frame: Relation, expression: str, without: Collection[str] = ()
+    ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
-        columns = self.facts(self.select(frame, text_columns(self.value_types(frame))))
-        for part in _parts(columns, 1):
-            likely = [
-                f"list(DISTINCT {column}::VARCHAR) FILTER (WHERE {has_identifier(column, expression, is_text=is_text)})"
-                for column, is_text in ((quoted_name(facts.name), facts.is_text) for facts in part)
-            ]
-            lists = frame.aggregate(", ".join(likely)).fetchall()[0]
-            for facts, texts in zip(part, lists, strict=True):
-                yield facts, pa.array(texts or (), pa.large_string())
+        types, rows = self.value_types(frame), in_any_order(frame)
+        for name in text_columns(types, without):
+            sql = text_query(quoted_name(name), expression, is_text=types[name] == "text")
+            n_known, n_distinct, length, words, n_rows, likely = rows.query("source", sql).fetchall()[0]
+            facts = Facts(name, types[name], n_rows, n_rows - n_known, n_distinct, length, words)
+            yield facts, pa.array(likely or (), pa.large_string())
 
     def formula_cells(self, frame: Relation) -> int:
         """Count the cells and column names that a spreadsheet would run."""
-        return large.count_formulas(frame)
+        return large.count_formulas(in_any_order(frame))
 
     def defused(self, frame: Relation) -> Relation:
         """Return the relation with an apostrophe before every text that a spreadsheet would run."""

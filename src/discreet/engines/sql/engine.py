@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -136,12 +136,15 @@ class SqlEngine(Engine):
         n_rows, *counts = (int(column[0].as_py()) for column in self._counted(frame, sql).columns)
         return n_rows, dict(zip(ranges, zip(counts[::2], counts[1::2], strict=True), strict=True))
 
-    def matching_texts(self, frame: Any, expression: str) -> Iterator[tuple[Facts, pa.Array]]:
+    def matching_texts(
+        self, frame: Any, expression: str, without: Collection[str] = ()
+    ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
-        for facts in self.facts(self.select(frame, text_columns(self.value_types(frame)))):
+        for facts in self.facts(self.select(frame, text_columns(self.value_types(frame), without))):
             column = quoted_name(facts.name)
             like = has_identifier(column, expression, is_text=facts.is_text)
-            sql = f"SELECT DISTINCT CAST({column} AS VARCHAR) AS value FROM source WHERE {like}{self.most_texts}"
+            texts = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL"
+            sql = f"SELECT CAST({column} AS VARCHAR) AS value FROM ({texts}) AS texts WHERE {like}{self.most_texts}"
             yield facts, combined(self._counted(frame, sql)["value"])
 
     def formula_cells(self, frame: Any) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -360,9 +360,31 @@ def is_formula(cell: str) -> str:
     return _runs(cell, FORMULA)
 
 
-def text_columns(types: Mapping[str, str]) -> list[str]:
+def text_columns(types: Mapping[str, str], without: Collection[str] = ()) -> list[str]:
     """Return the columns of texts and of whole numbers, by the types of all."""
-    return [name for name, type_ in types.items() if type_ in ("text", "whole")]
+    return [name for name, type_ in types.items() if type_ in ("text", "whole") and name not in without]
+
+
+def text_query(column: str, expression: str, *, is_text: bool) -> str:
+    """Write the query of rows, different texts, mean length and spaces, and texts with an expression in them.
+
+    Texts are brought together first, so that each is looked at once.
+    """
+    if not is_text:
+        likely = f"list(DISTINCT {column}::VARCHAR) FILTER (WHERE {column} >= {SMALLEST_NUMBER})"
+        return f"SELECT count({column}), 0, 0.0::DOUBLE, 0.0::DOUBLE, count(*), {likely} FROM source"
+    means = (
+        f"coalesce(sum(n * {size}) / sum(n) FILTER (WHERE value IS NOT NULL), 0)::DOUBLE"
+        for size in ("length(value)", _SPACES)
+    )
+    likely = f"list(value) FILTER (WHERE regexp_matches(value, {quoted_text(expression)}))"
+    return (
+        f"SELECT coalesce(sum(n) FILTER (WHERE value IS NOT NULL), 0)::BIGINT, count(value), {', '.join(means)}, "
+        f"coalesce(sum(n), 0)::BIGINT, {likely} FROM (SELECT {column} AS value, count(*) AS n FROM source GROUP BY 1)"
+    )
+
+
+_SPACES = "(length(value) - length(replace(value, ' ', '')))"
 
 
 def has_identifier(column: str, expression: str, *, is_text: bool) -> str:

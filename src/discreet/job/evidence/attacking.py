@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,10 @@ from discreet.core.tables.table import Table
 from discreet.engines.files import read
 from discreet.job.descriptions import read_record
 from discreet.job.parse import population as population_table
+from discreet.kinds.wording import number, percent
 from discreet.kinds.written import Written, roles_of_record
-from discreet.measure import Attacks, MembershipAttack, membership_attack, regulators_attacks
+from discreet.measure import Attacks, AttackSuccess, MembershipAttack, membership_attack, regulators_attacks
+from discreet.measure.attacks.membership import CLOSENESS_PROVES_NOTHING
 from discreet.publish.recipes.recipe import private_part
 
 _DRAWN = ("pseudo-data", "synthetic-data")
@@ -75,3 +77,58 @@ def _people(path: Path, folder: Path, record: Mapping[str, Any], reading: Mappin
     if lacking:
         raise InputError(f"{path} lacks column '{lacking[0]}', which the release has.")
     return Table(frame, {name: judged.get(name, other(allow_unique=True)) for name in frame.columns})
+
+
+def attack_lines(attacks: Attacks | MembershipAttack) -> Iterator[tuple[str, str]]:
+    """Return what attacks achieved, as labeled lines."""
+    if not isinstance(attacks, Attacks):
+        yield from _membership_lines(attacks)
+        return
+    for success in attacks.all:
+        yield from _success_lines(success)
+    if attacks.n_controls is None:
+        yield "caution", "no control group: what is learned of anybody counts as risk"
+    risk = attacks.attackers
+    yield "prosecutor", f"highest {percent(risk.prosecutor.highest)}, mean {percent(risk.prosecutor.mean)}"
+    if risk.journalist is not None:
+        yield (
+            "journalist",
+            f"highest {percent(risk.journalist.highest)}, mean {percent(risk.journalist.mean)}",
+        )
+    yield "marketer", f"{percent(risk.marketer)} of the rows found again, on average"
+
+
+def _success_lines(success: AttackSuccess) -> Iterator[tuple[str, str]]:
+    rate, control = success.rate, success.control
+    among = "" if control is None else f"; {percent(control.share)} of people who are not in the data"
+    yield (
+        success.name,
+        (
+            f"right in {percent(rate.share)} of {rate.n_attempts:,} tries ({percent(rate.low)} to {percent(rate.high)})"
+            f"{among}; guessing {percent(success.baseline)}"
+        ),
+    )
+    yield (
+        "",
+        f"risk due to the release {percent(success.risk)} ({percent(success.low)} to {percent(success.high)})",
+    )
+
+
+def _membership_lines(attack_: MembershipAttack) -> Iterator[tuple[str, str]]:
+    if attack_.membership is None:
+        yield "caution", "no control group, so that nobody can be told from members"
+    else:
+        auc = attack_.membership.auc
+        yield (
+            "membership",
+            (
+                f"a member is nearer than others with {percent(auc)} "
+                f"({percent(attack_.low)} to {percent(attack_.high)}); 50% is a coin"
+            ),
+        )
+    near = attack_.closeness
+    yield (
+        "closest",
+        f"{number(round(near.ratio, 3))} of the distance among people; {percent(near.copies)} are copies",
+    )
+    yield "", CLOSENESS_PROVES_NOTHING

@@ -51,7 +51,8 @@ def distinct(
     """
     if keys.size > _MANY and _mostly_different(keys):
         return _sorted_distinct(keys, weights)
-    first, number, counts = _distinct(keys, np.empty(0, np.int64) if weights is None else weights)
+    first, number, counts, n_groups = _distinct(keys, np.empty(0, np.int64) if weights is None else weights)
+    first, counts = first[:n_groups], counts[:n_groups]
     order = np.argsort(keys[first], kind="stable")
     rank = np.empty(order.size, np.int32)
     rank[order] = np.arange(order.size, dtype=np.int32)
@@ -132,13 +133,13 @@ def _mixed(key):
     return mixed ^ (mixed >> np.uint64(29))
 
 
-# Open addressing with linear probing, at most half full. Slots hold group numbers, 4 bytes each; the keys
-# are read where their first row is. Growing inserts each group once, and doubles, so that all of it is O(n);
+# Open addressing with linear probing, at most half full. Slots hold group numbers plus one, 4 bytes each, or 0; the
+# keys are read where their first row is. Growing inserts each group once, and doubles, so that all of it is O(n);
 # memory O(distinct keys).
 @compiled
 def _distinct(keys, weights):
     size = np.int64(1024)
-    slots = np.full(size, -1, np.int32)
+    slots = np.zeros(size, np.int32)
     first = np.empty(512, np.int64)
     counts = np.empty(512, np.int64)
     number = np.empty(keys.size, np.int32)
@@ -147,29 +148,29 @@ def _distinct(keys, weights):
         weight = weights[row] if weights.size else np.int64(1)
         mask = np.uint64(size - 1)
         slot = np.int64(_mixed(keys[row]) & mask)
-        while slots[slot] >= 0 and keys[first[slots[slot]]] != keys[row]:
+        while slots[slot] and keys[first[slots[slot] - 1]] != keys[row]:
             slot = (slot + 1) & np.int64(mask)
-        if slots[slot] >= 0:
-            counts[slots[slot]] += weight
-            number[row] = slots[slot]
+        if slots[slot]:
+            counts[slots[slot] - 1] += weight
+            number[row] = slots[slot] - 1
             continue
         # The slot found above is of the old table: it is looked up again after growing.
         if n_groups == first.size:
             size *= 2
             first, counts = grown(first, size // 2), grown(counts, size // 2)
-            slots = np.full(size, -1, np.int32)
+            slots = np.zeros(size, np.int32)
             mask = np.uint64(size - 1)
             for group in range(n_groups):
                 slot = np.int64(_mixed(keys[first[group]]) & mask)
-                while slots[slot] >= 0:
+                while slots[slot]:
                     slot = (slot + 1) & np.int64(mask)
-                slots[slot] = group
+                slots[slot] = group + 1
             slot = np.int64(_mixed(keys[row]) & mask)
-            while slots[slot] >= 0:
+            while slots[slot]:
                 slot = (slot + 1) & np.int64(mask)
-        slots[slot] = n_groups
+        slots[slot] = n_groups + 1
         first[n_groups] = row
         counts[n_groups] = weight
         number[row] = n_groups
         n_groups += 1
-    return first[:n_groups].copy(), number, counts[:n_groups].copy()
+    return first, number, counts, n_groups

@@ -157,10 +157,6 @@ class Lattice:
 class NodeCover:
     """What the classes of a node describe, worked out only when a guarantee looks at a population."""
 
-    def is_nested(self, population: object) -> bool:
-        """Return whether each level's labels cover whom the finer ones cover."""
-        return self.lattice.people(population).is_nested
-
     def __init__(self, lattice: Lattice, node: Node, codes: Callable[[int], CodeArray]) -> None:
         self.lattice = lattice
         self.node = node
@@ -176,6 +172,10 @@ class NodeCover:
             (name, pa.array(tree.labels[level], pa.string()), self.codes(column))
             for column, (name, tree, level) in columns
         ).matches(population)
+
+    def is_nested(self, population: object) -> bool:
+        """Return whether each level's labels cover whom the finer ones cover."""
+        return self.lattice.people(population).is_nested
 
 
 def column_tree(table: Table, name: str) -> Hierarchy:

@@ -31,6 +31,8 @@ _RELAXED, _EXACT = 1, 2
 _ONE_BAND = 2_000_000
 _BAND = 500_000
 _SAMPLE = 100_000
+_MANY = 1 << 16
+"""Of fewer tuples, sorted keys stay in the cache."""
 
 
 class Search:
@@ -209,9 +211,11 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
 
     The loss of suppressed rows is worked out where they are within the limit.
     """
-    cubes = CubeVisit(lattice, weights)
-    if cubes.nanoseconds < SORTED * lattice.n_nodes * lattice.table.tuples.counts.size:
-        return cubes.visit(smallest, limit)
+    n_tuples = lattice.table.tuples.counts.size
+    if n_tuples >= _MANY:
+        cubes = CubeVisit(lattice, weights)
+        if cubes.nanoseconds < SORTED * lattice.n_nodes * n_tuples:
+            return cubes.visit(smallest, limit)
     order = _order(lattice)
     fields = _fields(lattice, weights, order)
     columns = [lattice.codes(column, lattice.bottom[column]) for column in order]

@@ -85,7 +85,7 @@ class Mst(Synthesizer):
         pairs = _select(pooled.counts, columns, budget, third, self)
         noisy = [*columns, *_measure_pairs(pooled.counts, pairs, budget)]
         model = MarginalModel.fitted(pooled.counts.shape, counts.n_rows, noisy, n_steps=self.n_steps)
-        return pooled.undone(model.draw(rng), rng), [measured.columns for measured in noisy]
+        return pooled.undone(model.draw(rng).astype(np.int64), rng), [measured.columns for measured in noisy]
 
 
 class _Pooled:
@@ -98,8 +98,8 @@ class _Pooled:
         ]
         maps = [np.empty(n, np.int64) for n in counts.shape]
         for column, members in enumerate(self.members):
-            for number, cells in enumerate(members):
-                maps[column][cells] = number
+            for number, pool in enumerate(members):
+                maps[column][pool] = number
         cells = np.stack([maps[column][counts.cells[:, column]] for column in range(len(maps))], axis=1)
         self.counts = ExactCounts(cells, tuple(map(len, self.members)))
 
@@ -163,4 +163,4 @@ def _measure_pairs(counts: ExactCounts, pairs: list[Clique], budget: Budget) -> 
 
 
 def _others(chosen: IntArray, n_cells: int) -> list[int]:
-    return np.setdiff1d(np.arange(n_cells), chosen).tolist()
+    return [int(cell) for cell in np.setdiff1d(np.arange(n_cells), chosen)]

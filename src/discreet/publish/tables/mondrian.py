@@ -17,9 +17,15 @@ from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.tables.boxes import Segments, boxes
-from discreet.publish.tables.depth_first import can_divide, divided
 from discreet.publish.tables.minimality import blind, rejoined
-from discreet.publish.tables.partition import PartitionPublisher, overall_counts, quasi_books, segment_groups
+from discreet.publish.tables.partition import (
+    PartitionPublisher,
+    can_divide,
+    divided,
+    overall_counts,
+    quasi_books,
+    segment_groups,
+)
 from discreet.publish.tables.publisher import refuse_infeasible
 
 if TYPE_CHECKING:

@@ -208,19 +208,16 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
 def with_starred(guarantee: Guarantee, groups: Groups, *, limit: int | None = None) -> BoolArray:
     """Find the groups that keep the guarantee where the rows of the others stay in the table as one class of stars.
 
-    That class keeps the guarantee as well: where its rows alone do not, it takes in the smallest groups until it does,
-    or until it has more rows than the limit: one, two, four more and so on, so that few unions are judged. All rows
-    stay, so that groups are compared with the table as it came.
+    That class keeps it too: it takes in the smallest groups, in steps that double, until it does or has more rows than
+    the limit. As all rows stay, groups are compared with the table as it came.
     """
-    kept = guarantee.together(groups)
+    kept, n_taken, most = guarantee.together(groups), 0, groups.sizes.sum() if limit is None else limit
     order = np.flatnonzero(kept)[np.argsort(groups.sizes[kept], kind="stable")]
-    n_taken, n_more = 0, 1
-    while not kept.all() and n_taken < order.size:
-        too_many = limit is not None and groups.sizes[~kept].sum() > limit
-        if too_many or guarantee.holds(groups.joined(~kept))[0]:
+    while not kept.all() and n_taken < order.size and groups.sizes[~kept].sum() <= most:
+        if guarantee.holds(groups.joined(~kept))[0]:
             break
-        kept[order[n_taken : n_taken + n_more]] = False
-        n_taken, n_more = n_taken + n_more, 2 * n_more
+        n_taken = 2 * n_taken + 1
+        kept[order[:n_taken]] = False
     return kept
 
 

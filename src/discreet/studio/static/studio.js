@@ -18,7 +18,7 @@
   }
 
   /* Every response to a change is JSON: where to go, or what went wrong. */
-  async function send(address, body, more = {}) {
+  async function send(address, body, more = {}, isStale = () => false) {
     alarm("");
     let answer;
     try {
@@ -28,19 +28,22 @@
       alarm("The studio does not answer. Is it still running in its terminal?");
       return false;
     }
-    if (answer.go) { await show(answer.go); return true; }
+    if (answer.go) { await show(answer.go, true, isStale); return true; }
     alarm(answer.error + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
     return false;
   }
 
   /* Show a page in place of this one; scroll, focus and open parts stay where it is the same page. */
-  async function show(address, push = true) {
+  async function show(address, push = true, isStale = () => false) {
     const number = ++loading;
+    if (isStale()) return;
     const response = await fetch(address, { headers: headers() });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (number !== loading) return;
+    if (number !== loading || isStale()) return;
     const same = new URL(address, location.href).pathname === location.pathname;
-    const focused = document.activeElement && document.activeElement.id;
+    const active = document.activeElement, focused = active && active.id;
+    /* What is being typed, or slid to, while the page before it comes back is not lost. */
+    const typed = same && focused && active.matches("input:not([type=checkbox]), textarea") && active.value !== active.defaultValue ? active.value : null;
     const open = same ? [...document.querySelectorAll("details[open]")].map(path) : [];
     streams.forEach((stream) => stream.close());
     streams = [];
@@ -52,7 +55,10 @@
     for (const each of page.querySelectorAll("head script[src$='charts.js']")) await charts(each.getAttribute("src"));
     enliven();
     const next = same && focused && document.getElementById(focused);
-    if (next) next.focus({ preventScroll: true });
+    if (next) {
+      next.focus({ preventScroll: true });
+      if (typed !== null && next.value !== typed) { next.value = typed; next.dispatchEvent(new Event("input", { bubbles: true })); }
+    }
     else { window.scrollTo(0, 0); const title = main().querySelector("h1"); if (title) { title.tabIndex = -1; title.focus({ preventScroll: true }); } }
   }
   const path = (details) => [...document.querySelectorAll("details")].indexOf(details);
@@ -68,11 +74,17 @@
     const form = event.target;
     if (form.getAttribute("method") !== "post") return; // a field may be called like a property of the form
     event.preventDefault();
-    if (form.dataset.busy) return;
-    form.dataset.busy = "yes";
-    send(form.getAttribute("action"), pairs(form, event.submitter), { "Content-Type": "application/json" })
-      .finally(() => { delete form.dataset.busy; });
+    /* What is changed while a change is on its way is sent after it, and its page is not shown. */
+    if (form.dataset.busy) { if (form.dataset.auto !== undefined) form.dataset.again = "yes"; } else submit(form, event.submitter);
   });
+  async function submit(form, submitter) {
+    form.dataset.busy = "yes";
+    do {
+      delete form.dataset.again;
+      await send(form.getAttribute("action"), pairs(form, submitter), { "Content-Type": "application/json" }, () => form.dataset.again);
+    } while (form.dataset.again);
+    delete form.dataset.busy;
+  }
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
@@ -208,10 +220,16 @@
     for (const chart of document.querySelectorAll(".chart + script")) {
       const target = chart.previousElementSibling;
       if (target.childElementCount) continue;
-      window.vegaEmbed(target, JSON.parse(chart.textContent), options).catch(() => {
+      window.vegaEmbed(target, JSON.parse(chart.textContent), options).then(({ view }) => view.addEventListener("click", choose)).catch(() => {
         target.textContent = "This chart could not be drawn; the table below has its numbers.";
       });
     }
+  }
+
+  /* A point of the solutions goes to its row. */
+  function choose(event, point) {
+    const button = point && point.datum && document.getElementById(`choice-${point.datum.number}`);
+    if (button) { button.focus(); button.closest("tr").scrollIntoView({ block: "center" }); }
   }
 
   const night = window.matchMedia("(prefers-color-scheme: dark)");

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from discreet.engines.folders import RECORD
+
 State = Literal["running", "done", "failed", "cancelled"]
 JOB, RESULT, PAGE, OUT = "run.json", "result.json", "page.html", "release"
 _TICK = 0.25
@@ -67,6 +69,14 @@ class Run:
     def out(self) -> Path:
         """What the run wrote: the folder of a release, or a file."""
         return self.folder / OUT
+
+    @property
+    def release(self) -> Path | None:
+        """The folder of the release that the run made, or judged; None where there is none."""
+        folder = self.out
+        if self.what == "check":
+            folder = Path(json.loads((self.folder / JOB).read_text(encoding="utf-8"))["path"])
+        return folder if self.state == "done" and (folder / RECORD).is_file() else None
 
     def progress(self) -> dict[str, Any]:
         """Return how far the run is, as plain data."""
@@ -125,7 +135,7 @@ def start_run(folder: Path, title: str, what: str, document: dict[str, Any], **d
     job: Mapping[str, Any] = {"what": what, "document": document, **details}
     (run_folder / JOB).write_text(json.dumps(job), encoding="utf-8")
     run.process = subprocess.Popen(
-        [sys.executable, "-m", "discreet.studio.worker", str(run_folder)],
+        [sys.executable, "-m", "discreet.studio.processes.worker", str(run_folder)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

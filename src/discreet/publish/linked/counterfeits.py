@@ -26,8 +26,7 @@ from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import MInvariance
 from discreet.measure.tables.risk import refuse_singling_out
-from discreet.publish.recipes.recipe_parts import recipe_of
-from discreet.publish.recipes.released_groups import (
+from discreet.publish.linked.released_groups import (
     NOBODY,
     STATE,
     ReleasedGroups,
@@ -37,6 +36,7 @@ from discreet.publish.recipes.released_groups import (
     signature_order,
     trees_of,
 )
+from discreet.publish.recipes.recipe_parts import recipe_of
 from discreet.publish.tables.anatomy import _fresh_name
 from discreet.publish.tables.boxes import Segments, boxes
 from discreet.publish.tables.partition import overall_counts, quasi_books

@@ -17,9 +17,18 @@ from discreet.engines.writing import json_ready
 from discreet.job import Made, run
 from discreet.job.running import STAGES, finish
 from discreet.job.verbs import Progress, verb_job
+from discreet.kinds.blocks import Section
 from discreet.studio.documents import job_of
-from discreet.studio.results import explored, judged, made_page, released_page, summary
-from discreet.studio.running import JOB, OUT, PAGE, RESULT
+from discreet.studio.processes.running import JOB, OUT, PAGE, RESULT
+from discreet.studio.results import (
+    explored,
+    fragment,
+    judged,
+    made_page,
+    measured_page,
+    released_page,
+    summary,
+)
 
 _UNKNOWN = "The run ended by an error of ours ({}). Nothing was written."
 
@@ -60,7 +69,7 @@ Outcome = tuple[Callable[[], dict[str, Any]], Callable[[], str]]
 
 
 def _release(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
-    job = job_of(record["document"], Path(record["path"]), folder / OUT)
+    job = job_of(record["document"], record["path"], folder / OUT)
     release = run(job, progress)
     return lambda: summary(release), lambda: released_page(release)
 
@@ -74,7 +83,7 @@ def _apply(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outco
     progress("Reading")
     recipe = Recipe.read(Path(record["release"]) / RECORD)
     earlier = [entry["name"] for entry in recipe.data["columns"] if entry.get("type") == "string"]
-    frame = read(Path(record["path"]), **{"text": earlier, **record["document"]["reading"]})
+    frame = read(record["path"], **{"text": earlier, **record["document"]["reading"]})
     progress("Protecting")
     release: Release = recipe.apply(frame)
     finish(release, progress, folder / OUT)
@@ -85,7 +94,7 @@ def _explore(record: Mapping[str, Any], folder: Path, progress: Progress) -> Out
     """Compare the ways of all methods to keep the guarantee."""
     from discreet.job.exploration import explore
 
-    job = job_of(record["document"], Path(record["path"]), None)
+    job = job_of(record["document"], record["path"], None)
     progress("Reading")
     table = job.kind.read(job.input)
     assert job.promise is not None
@@ -114,12 +123,67 @@ def _check(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outco
     return lambda: {"word": judgment.word}, lambda: judged(judgment)
 
 
+def _judge(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Judge a table as it is, whoever made it, and measure it by all guarantees."""
+    from discreet.core.tables.table import Table
+    from discreet.kinds.judging import judge_table
+
+    job = job_of(record["document"], record["path"], None)
+    progress("Reading")
+    table = job.kind.read(job.input)
+    assert isinstance(table, Table)
+    assert job.promise is not None
+    promise = job.promise
+    progress("Judging")
+    judgment = judge_table(table, promise, measured=True)
+    word = "verified" if judgment.ok else "broken"
+    return lambda: {"word": word}, lambda: measured_page(table, promise, judgment)
+
+
+def _attack(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Attack a release by its files and the original."""
+    from discreet.job.evidence.attacking import attack_lines, attack_release
+    from discreet.studio.earlier import labeled_table
+
+    progress("Attacking")
+    reading = record["document"]["reading"]
+    attacks = attack_release(Path(record["release"]), Path(record["path"]), reading=reading)
+    lines = labeled_table(attack_lines(attacks))
+    text = "How often each attack is right, with the interval that holds it with 95 %."
+    return dict, lambda: fragment([Section("attacks", "What attacks achieve", text, [lines])])
+
+
+def _evidence(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Write the identifiability statement of a release."""
+    from discreet.job.evidence.statement import evidence_statement
+
+    progress("Judging")
+    context = {name: record[name] for name in ("recipient", "environment")}
+    statement = evidence_statement(Path(record["release"]), **context)
+    progress("Writing")
+    statement.write(folder / OUT)
+    return lambda: {"word": statement.judgment.word}, lambda: judged(statement.judgment)
+
+
+def _earlier(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Show a vault, a session or an experiment."""
+    from discreet.studio.earlier import earlier_blocks
+
+    progress("Reading")
+    blocks = earlier_blocks(Path(record["path"]))
+    return dict, lambda: fragment(blocks)
+
+
 _TASKS: Mapping[str, Callable[[Mapping[str, Any], Path, Progress], Outcome]] = {
     "release": _release,
     "apply": _apply,
     "explore": _explore,
     "verb": _verb,
     "check": _check,
+    "judge": _judge,
+    "attack": _attack,
+    "evidence": _evidence,
+    "earlier": _earlier,
 }
 
 

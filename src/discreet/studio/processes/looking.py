@@ -5,8 +5,6 @@ Every function takes the path of the file and how it is read, and keeps the last
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +25,7 @@ from discreet.core.tables.labels import texts
 from discreet.core.tables.source import source_of
 from discreet.core.tables.table import Table
 from discreet.engines.baskets.files import read_baskets
-from discreet.engines.files import read
+from discreet.engines.files import read, tables_of
 from discreet.guarantees.per_unit import counted_by_unit
 from discreet.job.parse import guarantee_from
 from discreet.job.proposals import propose
@@ -89,12 +87,21 @@ def preview(path: str, reading: Reading) -> dict[str, Any]:
             "type": facts.type,
             "missing": facts.n_missing,
             "distinct": facts.n_distinct,
-            "unique": table.source.singletons([facts.name]).n_singletons,
+            # Where every value is another, nothing is counted.
+            "unique": facts.n_rows
+            if facts.n_distinct == facts.n_rows
+            else table.source.singletons([facts.name]).n_singletons,
         }
         for facts in table.facts
     ]
     n_rows = table.facts[0].n_rows if table.facts else 0
     return {"n_rows": n_rows, "columns": columns, "first": rows}
+
+
+@public
+def tables(path: str) -> list[str]:
+    """Return the tables of the file of a database."""
+    return tables_of(Path(path))
 
 
 @public
@@ -127,7 +134,9 @@ def proposals(path: str, reading: Reading, beside: str | None, named: bool) -> l
             "effective": proposal.effective,
             "block": proposal.block,
         }
-        for proposal in propose(table.relation, None if beside is None else Path(beside), named=named)
+        for proposal in propose(
+            table.relation, None if beside is None else Path(beside), named=named, counted=table.facts
+        )
     ]
 
 
@@ -182,6 +191,9 @@ def histogram(path: str, reading: Reading, name: str) -> dict[str, Any]:
     if not len(values):
         return {"bars": [], "line": False, "n_values": 0}
     kind = values.type
+    is_date = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    if is_date:
+        values, kind = values.cast(pa.date32(), safe=False).cast(pa.int32()), pa.int32()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         line = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         low, high = float(line.min()), float(line.max())
@@ -192,8 +204,9 @@ def histogram(path: str, reading: Reading, name: str) -> dict[str, Any]:
         else:
             edges = np.linspace(low, high, _BARS + 1) if high > low else np.array([low, low + 1])
         heights, _ = np.histogram(line, bins=edges, weights=counts)
-        bars = [(f"{edge:,.6g}", int(height)) for edge, height in zip(edges, heights, strict=False)]
-        ends = {"low": float(edges[0]), "high": float(edges[-1])}
+        marks = [str(np.datetime64(int(edge), "D")) if is_date else f"{edge:,.6g}" for edge in edges]
+        bars = [(mark, int(height)) for mark, height in zip(marks, heights, strict=False)]
+        ends = {"low": float(edges[0]), "high": float(edges[-1]), "ends": (marks[0], marks[-1])}
         return {"bars": bars, "line": True, "n_values": len(values), **ends}
     order = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT]
     labels = texts(values).to_pylist()
@@ -250,17 +263,6 @@ def _lines(tree: Hierarchy) -> list[list[str]]:
         [str(labels[int(level[code])]) for level, labels in zip(tree.levels, tree.labels, strict=True)]
         for code in range(1, tree.n_leaves + 1)
     ]
-
-
-def arx_text(lines: Sequence[Sequence[str]]) -> str:
-    r"""Write a hierarchy as ARX does: a line for each value, with its label on every level.
-
-    >>> arx_text([["24", "20-29", "*"]])
-    '24;20-29;*\n'
-    """
-    stream = io.StringIO()
-    csv.writer(stream, delimiter=";", lineterminator="\n").writerows(lines)
-    return stream.getvalue()
 
 
 @public

@@ -25,7 +25,7 @@ class Looker:
         self._running().submit(_warm)
 
     async def ask(self, question: Callable[..., Answer], path: str, *arguments: Any) -> Answer:
-        """Return what a function of `discreet.studio.looking` finds; a process that died is replaced next time."""
+        """Return what a function of `looking` or `curves` finds; a process that died is replaced next time."""
         try:
             return await asyncio.wrap_future(self._running().submit(question, path, *arguments))
         except BrokenProcessPool:
@@ -54,4 +54,4 @@ class Looker:
 
 
 def _warm() -> None:
-    import discreet.studio.looking  # noqa: F401  # imported for the time that it takes
+    import discreet.studio.processes.looking  # noqa: F401  # imported for the time that it takes
