@@ -84,6 +84,7 @@ class Spark(SqlEngine):
 
     errors: tuple[type[Exception], ...] = ()
     fetches = False
+    most_texts = " LIMIT 10000"
 
     def query(self, frame: Any, sql: str, mapping: pa.Table | None = None) -> Any:
         """Query a frame under the name ``source``, with an Arrow table under the name ``mapping``."""

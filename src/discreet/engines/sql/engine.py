@@ -41,6 +41,9 @@ _LARGEST = 1e308
 class SqlEngine(Engine):
     """An engine whose frames are queried in SQL; a subclass says how a query runs and how its rows are fetched."""
 
+    most_texts = ""
+    """The clause that bounds how many texts are fetched which may hold an identifier."""
+
     @abstractmethod
     def query(self, frame: Any, sql: str, mapping: pa.Table | None = None) -> Any:
         """Query a frame under the name ``source``, in the SQL of DuckDB, with a table named ``mapping`` beside it."""
@@ -141,8 +144,8 @@ class SqlEngine(Engine):
             column = quoted_name(facts.name)
             like = has_identifier(column, expression, is_text=facts.is_text)
             texts = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL"
-            sql = f"SELECT CAST({column} AS VARCHAR) AS value FROM ({texts}) AS texts WHERE {like}"
-            yield facts, combined(self._fetched(self.query(frame, sql))["value"])
+            sql = f"SELECT CAST({column} AS VARCHAR) AS value FROM ({texts}) AS texts WHERE {like}{self.most_texts}"
+            yield facts, combined(self._counted(frame, sql)["value"])
 
     def formula_cells(self, frame: Any) -> int:
         """Count the cells and column names that a spreadsheet would run."""
