@@ -113,12 +113,16 @@ def _verdict(statement: EvidenceStatement) -> VerdictBlock:
         block = verdict_alone(judgment.verdict)
     else:
         verdict = kind_of(release).verdict_for_others(judgment.verdict)
-        checked = None if verdict.basis is Basis.VERIFIED and verdict.n_rows else judgment.why
+        checked = None if verdict.basis is Basis.VERIFIED and verdict.n_rows else _sentence(judgment.why)
         block = guarantee(release.guarantee, verdict, checked=checked or None)
     if judgment.word != BROKEN or not judgment.verdict.ok:
         return block
     text = "The folder is not as it was written, so nothing that it states can be relied on."
     return VerdictBlock(BROKEN, BROKEN, text, block.parts, block.basis)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
 def _summary(statement: EvidenceStatement) -> Iterator[str]:
@@ -127,7 +131,7 @@ def _summary(statement: EvidenceStatement) -> Iterator[str]:
     if judgment.word == BROKEN:
         yield "This release must not be handed on."
     if judgment.why:
-        yield f"{judgment.why[0].upper()}{judgment.why[1:]}."
+        yield _sentence(judgment.why)
     if judgment.changed or judgment.added:
         names = ", ".join((*judgment.changed, *judgment.added))
         yield f"Changed, missing or added since the release was written: {names}."
