@@ -20,6 +20,8 @@ from discreet.report.folder import public_verdict, record_text
 
 Field = tuple[str | int, ...]
 """A leaf of release.json, by the names and positions that lead to it."""
+_CLOSED = ("risk", "joined_risk", "table_rows", "verdict", "files")
+"""Parts of release.json that are recomputed as a whole."""
 _ONLY_CLAIMED = ("in", "suppressed")
 """Counts of the original, which no released file shows."""
 
@@ -68,7 +70,7 @@ def judge_record(
         path for path, value in recomputed.items() if path not in stated or not _is_same(stated[path], value)
     }
     # What was added inside of a part that was recomputed as a whole is as wrong as what was changed in it.
-    closed = {path[:-1] for path in recomputed if path[0] in ("risk", "verdict", "files")}
+    closed = {path[:-1] for path in recomputed if path[0] in _CLOSED}
     wrong |= {path for path in stated if path[:-1] in closed and path not in recomputed}
     wrong |= _missing_cautions(record, figures)
     wrong |= contradicted

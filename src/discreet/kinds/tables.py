@@ -332,7 +332,8 @@ class TableKind(Kind):
         """Return the cautions about generalized rows, and about sensitive values that are spelled alike."""
         is_measured = private is not None and bool(release.evidence.cells)
         yield from table_cautions(release, public.singling_out, private.loss.total if is_measured else None)
-        if release.schema.person is not None:
+        # The released roles name no person; the table that was judged knows whose rows they are.
+        if release.judged_table.units is not None:
             from discreet.guarantees.row_knowledge import known_row_counts
 
             yield from known_row_counts(release)

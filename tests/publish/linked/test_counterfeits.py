@@ -238,3 +238,13 @@ def test_the_guarantee_is_that_of_the_definition(rows: Any, m: int) -> None:
     for age, illness in rows:
         held.setdefault(age, []).append(illness)
     assert verdict.ok == all(len(set(each)) == len(each) >= m for each in held.values())
+
+
+def test_no_group_is_of_counterfeits_alone() -> None:
+    """Newcomers without partners join a bucket with counterfeits, which once met those of the others."""
+    first = CounterfeitedGeneralization(2, random_state=0).release(table([("a", 0, "x"), ("b", 0, "y")]))
+    later = [("a", 0, "x"), ("c", 1, "x"), ("d", 2, "x"), ("e", 3, "x")]
+    for seed in range(20):
+        release = CounterfeitedGeneralization(2, previous=first, random_state=seed).release(table(later))
+        found = groups(release)
+        assert [fakes for _, _, fakes in found] == [1] * 4

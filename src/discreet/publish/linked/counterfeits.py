@@ -337,10 +337,17 @@ def _split(bucket: Bucket, positions: FloatArray, rng: np.random.Generator) -> l
     """Divide a balanced bucket into groups with one row of each value, along the column that leaves the tightest boxes.
 
     Every value's rows are put in the order of the column and cut at the same place, so that both parts are balanced.
-    Counterfeits lie anywhere, but never alone: those who are most frequent in the bucket have none.
+    Counterfeits lie anywhere, but never alone: a bucket has as many people as groups, or more, so that a group of
+    counterfeits takes somebody from the group with most people. They keep their places, and so no group becomes one.
     """
     values = sorted(bucket, key=null_first)
-    pending, groups = [np.array([rng.permutation(bucket[value]) for value in values], np.int64)], []
+    rows = np.array([rng.permutation(bucket[value]) for value in values], np.int64)
+    for empty in np.flatnonzero((rows == NOBODY).all(axis=0)).tolist():
+        full = int(np.argmax((rows != NOBODY).sum(axis=0)))
+        at = int(np.flatnonzero(rows[:, full] != NOBODY)[0])
+        rows[at, [full, empty]] = rows[at, [empty, full]]
+    pending: list[IntArray] = [rows]
+    groups: list[dict[Value, int]] = []
     while pending:
         rows = pending.pop()
         n = rows.shape[1]
