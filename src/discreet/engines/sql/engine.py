@@ -140,7 +140,8 @@ class SqlEngine(Engine):
         self, frame: Any, expression: str, without: Collection[str] = ()
     ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
-        for facts in self.facts(self.select(frame, text_columns(self.value_types(frame), without))):
+        names = text_columns(self.value_types(frame), without)
+        for facts in self.facts(self.select(frame, names)) if names else ():
             column = quoted_name(facts.name)
             like = has_identifier(column, expression, is_text=facts.is_text)
             texts = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL"
