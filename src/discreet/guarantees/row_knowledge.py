@@ -134,7 +134,7 @@ class _Beliefs:
 
 
 def _has_value(n: IntArray, having: IntArray, rows: IntArray) -> FloatArray:
-    """Return the probability that some of so many rows, drawn from n, are among those that have a value."""
+    """Return the probability that some of the rows that somebody has, drawn from n, are among those that have a value."""
     from scipy.special import gammaln
 
     others = n - having
@@ -182,7 +182,7 @@ def _most_believed(guarantee: Guarantee, beliefs: _Beliefs) -> FloatArray:
 
 
 def _of_entropy(least: float, n_values: IntArray) -> FloatArray:
-    """Return the largest share of one of so many values whose entropy is at least log ``least``, by bisection."""
+    """Return the largest share of one of several values whose entropy is at least log ``least``, by bisection."""
     others = np.maximum(n_values - 1, 1)
     low, high = 1.0 / np.maximum(n_values, 1), np.ones(n_values.size)
     for _ in range(50):

@@ -99,7 +99,7 @@ class SqlSource(Source):
         for number, book in enumerate(encoded):
             values, places = value_codes(counted.column(book.name), book.name)
             codes[:, number] = book.encode(values)[places]
-        # Values that the engine tells apart may share a code, such as texts of one label: their rows are added up.
+        # Values that differ in the engine may share a code, such as texts of one label: their rows are added up.
         keys = pack(list(codes.T), [book.n_codes for book in encoded])
         first, numbers, _ = distinct(keys)
         counts = np.bincount(numbers, weights=counted.column("n").to_numpy(), minlength=first.size)
@@ -194,7 +194,7 @@ class SqlSource(Source):
         return self._sorted(placed, sql, secret)
 
     def _placed(self, relation: Any) -> Any:
-        """Give every row a place of its own: what it holds, and its number among rows that hold the same.
+        """Return what identifies every row: its cells, and its number among rows with the same cells.
 
         Engines elsewhere keep no order, and number rows otherwise each time. A digest of this place with a secret
         follows from the rows alone. Without the number, rows that are alike would lie side by side and so be known.
