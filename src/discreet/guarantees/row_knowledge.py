@@ -134,7 +134,7 @@ class _Beliefs:
 
 
 def _has_value(n: IntArray, having: IntArray, rows: IntArray) -> FloatArray:
-    """Return the probability that some of the rows that somebody has, drawn from n, are among those that have a value."""
+    """Return the probability that some of a person's rows, drawn from n, are among those with a value."""
     from scipy.special import gammaln
 
     others = n - having

@@ -161,7 +161,7 @@ def _in_order(label: DescribedLabel) -> tuple[bool, float, float, str]:
 
 
 def _described(label: str, n_rows: int, groups: str) -> DescribedLabel:
-    """Return what a label covers, by its notation; a name may be that of a group, which only the owner's hierarchy resolves."""
+    """Return what a label covers, by its notation; a name may be a group that only the owner's hierarchy resolves."""
     meaning = parse_label(label)
     if isinstance(meaning, Any_):
         return DescribedLabel(label, "any value, or none: it is hidden here", n_rows)
