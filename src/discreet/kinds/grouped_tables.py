@@ -182,7 +182,8 @@ def _counterfeits(release: Release) -> Iterator[Caution]:
         yield Caution(
             "counterfeits",
             f"{n_fake:,} of {release.table.n_rows:,} rows are counterfeits, which nobody can distinguish from "
-            "others; a column says how many each group has. Leave as many out of counts, and mention them beside the data.",
+            "others; a column says how many each group has. Leave as many out of counts, and mention them beside "
+            "the data.",
         )
     yield Caution(
         "minimality",
