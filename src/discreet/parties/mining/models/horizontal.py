@@ -296,6 +296,8 @@ class Totals:
         if self._protocol.epsilon:
             if share is None:
                 raise InternalError("A sum without noise was to be opened although ε is set.")
+            # With 64 units for each value that a row changes, rounding them adds at most a 64th to the
+            # sensitivity.
             unit = max(1, sensitivity // max(_UNITS, 64 * touched))
             summands = self._noisy(summands, unit, share, sensitivity, touched)
         total = self._rounds.add(np.array(_split(summands, words, self._party.random), np.int64))
@@ -380,6 +382,8 @@ def _split(values: Sequence[int], words: int, random_bytes: Callable[[int], byte
         moved = 0
         for _ in range(words - 1):
             carry = next(carries)
+            # 40 bits of carry above 16 bits of limb are 56, and the sum over 64 parties has 6 more: within
+            # 63.
             limbs.append((value & mask) - moved + (carry << _LIMB))
             value, moved = value >> _LIMB, carry
         limbs.append(value - moved)

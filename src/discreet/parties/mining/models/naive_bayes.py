@@ -155,6 +155,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
         """Count classes, and in those with rows enough the categories, joined until no count is small."""
         n = len(self.classes)
         counts = totals.counts(np.bincount(labels, minlength=n))
+        # The columns of a table must not be small as a whole, so rows of classes that are held back stay out.
         here = np.array(counts)[labels] > 0
         tables = []
         for coded, name in zip(features, self.columns, strict=True):
@@ -212,6 +213,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
         if self.epsilon:
             ends = np.array(placed.limits) * placed.step
             model.theta_ = np.clip(model.theta_, -ends, ends) + placed.middle
+            # Noise can leave a variance of zero; a step of the grid is the least by which values differ.
             model.var_ = np.maximum(model.var_, placed.step**2)
         return model, counts
 
@@ -347,6 +349,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         added, indicators = data
         agree_on_rows(party, added.shape[0], self.min_count)
         if indicators is not None and self.holds_back:
+            # The rows of classes that are left out become rows of zeros: they count nowhere.
             indicators = indicators * self.learned_classes(indicators.argmax(axis=1))
         sums: list[int] = []
         for name in self._featured(party.names):

@@ -57,6 +57,8 @@ class Products:
     @classmethod
     def of(cls, gram: list[list[int]], placed: Placed, weight: int = 1) -> Products:
         """Return them from the products of a constant ``weight`` and columns on a grid; exact until the division."""
+        # The constant column counts ``weight`` for each row: its square times the number of rows stands here,
+        # and the weight cancels in what follows.
         rows = gram[0][0]
         if rows <= 0:
             raise InputError(
@@ -418,5 +420,6 @@ def statistics_of(
     products: Products, names: Sequence[str], histograms: Mapping[str, tuple[Floats, Floats]]
 ) -> Statistics:
     """Return the statistics that follow from the products."""
+    # With noise the number of rows can come out below two.
     covariance = products.centered / max(products.n - 1, 1.0)
     return Statistics(tuple(names), products.n, products.mean, covariance, histograms)

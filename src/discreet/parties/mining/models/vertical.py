@@ -120,6 +120,8 @@ class VerticalClassifier(VerticalProtocol):
         counts = np.bincount(labels, minlength=len(self.classes))
         learned = counts >= self.min_count
         if 0 < counts[~learned].sum() < self.min_count and learned.any():
+            # More rows than there are stands for the classes left out already, so the minimum is one of the
+            # learned.
             learned[np.where(learned, counts, len(labels) + 1).argmin()] = False
         return learned
 

@@ -177,11 +177,15 @@ class AssociationRules(RulesProtocol):
         needed = SecureSum(length=1, threshold=self.threshold).needed(len(party.names))
         names, items = party.names, None
         while True:
+            # The label differs from one attempt to the next, since each has fewer parties: no key is used
+            # again.
             part = party.within(f"among {len(names)}", names)
             half = _Half(self, part, baskets, needed=needed, items=items)
             try:
                 return half.mine(revealed=party)
             except LostPartyError as lost:
+                # A sum that was opened covers the lost party. Counting again without it would show what it
+                # had.
                 if half.has_opened:
                     raise
                 # Who hides the counts from whom was agreed on; nobody else takes the place of one of the two.
@@ -253,6 +257,7 @@ class _Half:
         while not levels or len(candidates):
             length = candidates.shape[1]
             facts[f"candidates of {length}"] = len(candidates)
+            # Counts come before the union: a party unites what is large in its own baskets.
             local = _counts(baskets, candidates)
             if length > 1 and self._unites:
                 united = self._united(local, length, len(baskets))
@@ -311,6 +316,8 @@ def local_least(protocol: AssociationRules, n: int, n_parties: int) -> int:
     """Return the least count of a large set in n own baskets: a frequent set has it at one party or more."""
     support = protocol.min_support
     if is_count(support):
+        # Of n parties one has at least the n-th part of a count. Of a share of all baskets one has that share
+        # of its own, and ``min_count`` only makes fewer sets frequent, so leaving it out loses none.
         return -(-max(int(support), protocol.min_count) // n_parties)
     return least_count(support, n)
 
