@@ -118,6 +118,8 @@ class Problem:
         hidden = after < self.guarantee.least_support(editing.n)
         least = self.guarantee.least_confidence
         if target.by_confidence and least is not None:
+            # Confidence below the least in whole numbers; the left-hand side shrinks only where its own item
+            # is deleted.
             hidden |= after * least.denominator < (left - np.cumsum(lowers_lhs)) * least.numerator
         return int(np.argmax(hidden)) + 1 if hidden.any() else int(lowers_lhs.size)
 
