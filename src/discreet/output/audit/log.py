@@ -95,6 +95,7 @@ class Log:
     def entries(self) -> Iterator[Entry]:
         """Yield all entries, checking the chain; a log that was changed or cut short raises LogError."""
         previous, number = b"", 0
+        # One byte more than a head has, so that a longer file fits no entry either.
         head = None if self._head is None else os.pread(self._head, _HEAD + 1, 0)
         is_complete = head is None
         is_begun = head != b""
@@ -165,6 +166,7 @@ def _head_of(path: Path) -> Path:
 def _digest(previous: bytes, number: int, kind: str, body: str, sets: bytes) -> bytes:
     digest = hashlib.sha256(previous)
     for part in (str(number).encode(), kind.encode(), body.encode(), sets):
+        # Each part is preceded by its length, so that no two entries have the same bytes.
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
     return digest.digest()

@@ -86,6 +86,8 @@ class Session:
                 denied = plan
                 break
             plans[name] = plan
+        # Durable before any value is looked at: a crash from here on leaves a question that counts, and no
+        # answer that does not.
         number = self._commit(sql, user, query, denied, spent)
         if denied is not None:
             return denied
