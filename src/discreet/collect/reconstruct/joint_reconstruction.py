@@ -122,6 +122,7 @@ class JointReconstruction:
         if counted.names != tuple(axis.name for axis in axes) or counted.widths != self._widths(axes):
             raise InputError("The histogram was counted for other columns or intervals.")
         cells = int(np.prod([axis.size for axis in axes]))
+        # Fewer rows than cells leave the distribution undetermined, whatever the noise.
         if counted.n < cells:
             raise InputError(f"{counted.n} noisy rows cannot distinguish {cells} cells; use fewer intervals.")
         counts = counted.counts.astype(np.float64)
