@@ -142,6 +142,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         queries.require_family(learned.family)
         if self.shrink == 0 and self.weights == "uniform":
             return np.zeros(len(queries))
+        # Every step-th sketch, not a random sample: the same queries get the same scores.
         step = -(-len(learned) // _MOST_MEANT)
         some = learned.take(np.arange(0, len(learned), step)) if step > 1 else learned
         return mean_scores(queries.values, queries.indptr, some.values, some.indptr, _KINDS[self.metric])
