@@ -120,6 +120,7 @@ class FrameChannel(ABC):
         number, tag, actual, more = decode_header(header)
         if actual == ABORT:
             raise self._aborted(payload)
+        # The tag and the number say that both ends are at the same frame of the same run.
         if tag != self.session[:8]:
             raise FrameError(f"Party '{self.peer}' sent a frame of another session.")
         if number != self._n_received:
@@ -200,6 +201,7 @@ class MemoryChannel(FrameChannel):
                 late=True,
             ) from None
         if item is None:
+            # Put back, so that every further receive ends in the same way.
             self._inbox.put(None)
             raise PeerLostError(self.peer, "closed the connection")
         return item
