@@ -75,6 +75,7 @@ class FrameChannel(ABC):
             raise FrameError(
                 f"A message '{kind}' of {n_bytes} bytes is larger than the limit of {MAX_PAYLOAD} bytes."
             )
+        # An empty payload is a frame as well.
         for start in range(0, max(1, n_bytes), MAX_FRAME):
             rest = n_bytes - start
             part = payload
@@ -138,6 +139,7 @@ class FrameChannel(ABC):
         while True:
             if (more and len(part) != MAX_FRAME) or not part:
                 raise FrameError(f"Party '{self.peer}' sent a part of a frame '{kind}' of a wrong length.")
+            # Where more follows it is at least a byte, so the limit is passed one part earlier.
             if len(message) + len(part) + more > limit:
                 raise FrameError(
                     f"Party '{self.peer}' sent a frame '{kind}' of more than the {limit} bytes that were expected."

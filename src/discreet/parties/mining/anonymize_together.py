@@ -262,8 +262,8 @@ class AnonymizeTogether(Protocol):
         tried: list[Node] = []
 
         def first(height: int) -> Node | None:
-            # The order follows from the public domain alone, so what was tried shows no more than whether
-            # each node will do.
+            # The order follows from the public domain alone, so what
+            # was tried shows no more than whether each node will do.
             for node in sorted(heights[height], key=lambda levels: (self._loss(levels), levels)):
                 tried.append(node)
                 if self._will_do(shares, codes, node):
@@ -275,8 +275,8 @@ class AnonymizeTogether(Protocol):
             middle = (low + high) // 2
             best[middle] = first(middle)
             low, high = (low, middle - 1) if best[middle] is not None else (middle + 1, high)
-        # The bisection ends at the least height that will do; above the top there is none, and nothing was
-        # found.
+        # The bisection ends at the least height that will do;
+        # above the top there is none, and nothing was found.
         return best.get(low), tried
 
     def _judged(

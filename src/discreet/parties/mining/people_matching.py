@@ -100,8 +100,8 @@ def _meetings(names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     """Return whom the first party meets, and whether the other one learns the people in common as well."""
     for peer in names[1:]:
         yield f"people of {peer}", peer, peer == names[-1]
-    # The last party has met the first one when all sets were intersected, so it learns the result in that
-    # meeting.
+    # The last party has met the first one when all sets were
+    # intersected, so it learns the result in that meeting.
     for peer in names[1:-1]:
         yield f"people of all, for {peer}", peer, True
 

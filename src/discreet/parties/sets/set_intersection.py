@@ -115,8 +115,8 @@ class SetIntersection(TwoSets):
 
     def _matched(self, party: Party, elements: list[bytes], receiver: TagReceiver) -> list[bytes]:
         common, matches = [], np.zeros(self.max_second, np.bool_)
-        # An element is looked up among the tags of its place alone: there the sender computed its tag at the
-        # same bin.
+        # An element is looked up among the tags of its place
+        # alone: there the sender computed its tag at the same bin.
         position = [self._received_tags(party) for _ in range(N_PLACES)]
         for number, (tag, which) in enumerate(zip(receiver.tags, receiver.place.tolist(), strict=True)):
             at = position[which].get(tag.tobytes())

@@ -152,8 +152,8 @@ class SetUnion(UnionProtocol):
         merger = _merger((party.index + 1) % n)
         if party.index != merger:
             party.send(names[merger], "full", b"".join(full))
-        # Only the first two parties merge: the first one the sets of the second, fourth … party, the second
-        # one the others.
+        # Only the first two parties merge: the first one the sets
+        # of the second, fourth … party, the second one the others.
         if party.index > 1:
             return []
         merged = list(full) if party.index == merger else []
@@ -265,8 +265,8 @@ def _element(block: bytes) -> bytes:
     """Return the first valid element with this block in the middle; one in four is valid."""
     group = ristretto()
     for count in range(_TRIES):
-        # In the encoding of an element the lowest bit (its sign) and the highest bit are zero, so 14 bits can
-        # count.
+        # In the encoding of an element the lowest bit (its sign)
+        # and the highest bit are zero, so 14 bits can count.
         candidate = bytes([count << 1 & 0xFF]) + block + bytes([count >> 7])
         if group.is_valid(candidate):
             return candidate

@@ -121,8 +121,8 @@ def coarse_tables(
     share = np.concatenate([np.zeros(0, np.uint64), *halves])
     none_small = iter(comparer.none_small(share, groups, least, largest=largest).tolist())
     last = [
-        # ``next`` stands first: a cut that is not tried has an answer as well, which must not be left to the
-        # cut behind it.
+        # ``next`` stands first: a cut that is not tried has an answer
+        # as well, which must not be left to the cut behind it.
         _last_places(len(table), listed, [next(none_small) and admitted for admitted in admits])
         for table, listed, admits in zip(tables, cuts, tried, strict=True)
     ]
@@ -190,8 +190,8 @@ def _is_end(table: CoarseTable, middle: int) -> bool:
 
 def _last_places(n_places: int, cuts: Sequence[_Cut], may_cut: Sequence[bool]) -> NDArray[np.int64]:
     """Return the last place of the block of each place, by the cuts that are made."""
-    # A middle says all about a cut that is made: those around it are made as well, so blocks begin there and
-    # nowhere else.
+    # A middle says all about a cut that is made: those around it
+    # are made as well, so blocks begin there and nowhere else.
     starts = {cut.middle for cut, allowed in zip(cuts, may_cut, strict=True) if allowed}
     last, end = np.zeros(n_places, np.int64), n_places
     for position in range(n_places - 1, -1, -1):

@@ -84,8 +84,8 @@ class Comparison(Protocol):
         require(self, "n", self.n, IntIn(1, 1 << 28))
         require(self, "of", self.of, OneOf(("shares", "values")))
         require(self, "bits", self.bits, IntIn(2, 63))
-        # Values are four times as small as the range of the circuit: it must hold the difference of two of
-        # them less the threshold.
+        # Values are four times as small as the range of the circuit: it
+        # must hold the difference of two of them less the threshold.
         limit = 1 << self.bits - (2 if self.of == "values" else 1)
         require(self, "threshold", self.threshold, IntIn(-limit, limit - 1))
         require_output(self, self.output)

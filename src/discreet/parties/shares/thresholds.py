@@ -44,8 +44,8 @@ class NestedGroups:
         np.add.at(total, self.of, words)
         for group, parent in enumerate(self.parent):
             if parent >= 0:
-                # Slices of one word: arrays wrap around modulo 2^64, where NumPy warns of a scalar that
-                # overflows.
+                # Slices of one word: arrays wrap around modulo 2^64,
+                # where NumPy warns of a scalar that overflows.
                 total[group : group + 1] += total[parent : parent + 1]
         return total
 

@@ -188,8 +188,8 @@ def gather(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int
 def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int, Payload]:
     """Return frames as ``gather`` does, large ones without a copy."""
     arrived: dict[int, Payload] = {}
-    # Half, so that a party that does answer does not run into its own time-out while the others are waited
-    # for.
+    # Half, so that a party that does answer does not run
+    # into its own time-out while the others are waited for.
     deadline = time.monotonic() + party.timeout / 2
     for peer in peers:
         try:

@@ -232,6 +232,7 @@ def ring_sum(party: Party, words: Words) -> Words:
     vector.
     """
     size = words.nbytes
+    # Index −1 is the last party, which closes the ring.
     before = party.names[party.index - 1]
     after = party.names[(party.index + 1) % len(party.names)]
     with party.step("ring"):

@@ -61,8 +61,8 @@ class SharedSums:
         mask = np.zeros(words.size, np.uint64)
         if self._party.index == 1:
             mask[n_opened:] = np.frombuffer(self._party.random(8 * (words.size - n_opened)), "<u8")
-        # Without the second keeper's mask the first keeper would see the sum in the clear, so both are
-        # required.
+        # Without the second keeper's mask the first keeper
+        # would see the sum in the clear, so both are required.
         total = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
         share = np.zeros(words.size, np.uint64) - mask if total.values is None else total.values
         opened = self._spread(_OPENED, share[:n_opened], known_to=1).view(np.int64)

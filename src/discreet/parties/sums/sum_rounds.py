@@ -77,8 +77,8 @@ class SumRounds:
         total, included = prepared_sum(
             self._ready.pop(0), words, to_all=to_all, required={*self._required, *required}
         )
-        # From the first sum on, its parties are required: two sums over different parties could be
-        # subtracted.
+        # From the first sum on, its parties are required: two
+        # sums over different parties could be subtracted.
         self._required, late = included, self._party.late
         if total is None:
             return Sum(None, included, late)

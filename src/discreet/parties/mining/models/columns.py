@@ -114,8 +114,8 @@ def placed_in_ranges(
     """
     low, high = np.array([ranges[name] for name in names], np.float64).reshape(-1, 2).T
     half = (high - low) / 2
-    # Symmetric around the middle: the lowest signed integer is left out, so both ends of the range are on the
-    # grid.
+    # Symmetric around the middle: the lowest signed integer
+    # is left out, so both ends of the range are on the grid.
     most = (1 << bits - 1) - 1
     step = np.full(len(half), half.max(initial=0) / most) if same_step else half / most
     rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)

@@ -48,8 +48,8 @@ def gaussian_bayes(
 
     present = require_classes(counts)
     n = counts.sum()
-    # As scikit-learn has it: the smoothing is a share of the largest variance over all rows, not within a
-    # class.
+    # As scikit-learn has it: the smoothing is a share of the
+    # largest variance over all rows, not within a class.
     overall = squares.sum(axis=0) / n - (sums.sum(axis=0) / n) ** 2
     means = sums[present] / counts[present, None]
     model = GaussianNB(var_smoothing=smoothing)

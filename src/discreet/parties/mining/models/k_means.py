@@ -202,8 +202,8 @@ class HorizontalKMeans(NumbersProtocol):
             # Every row is in a sum of every round: sums of some rows could be subtracted from those of all.
             sums[:], counts[:] = 0, 0
             _, sums[large], counts[large] = sums_by_center(placed.rows, centers[large])
-        # A count is scaled to what a row changes in the sums, so that both get the same noise; together it is
-        # twice that.
+        # A count is scaled to what a row changes in the sums, so
+        # that both get the same noise; together it is twice that.
         weight = sum(placed.limits) if self.epsilon else 1
         opened = totals.add(
             [*sums.reshape(-1).tolist(), *(counts * weight).tolist()],
@@ -215,7 +215,7 @@ class HorizontalKMeans(NumbersProtocol):
         total = np.array(opened[: sums.size], np.float64).reshape(sums.shape)
         sizes = np.array(opened[sums.size :], np.float64) / weight
         if not self.epsilon:
-            # Sizes are counts here, so an empty cluster alone has none, and it keeps its center.
+            # A cluster without rows here is empty or held back, and keeps its center.
             return np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1)[:, None], centers)
         means = total / np.maximum(sizes, 1)[:, None]
         limits = np.array(placed.limits, np.float64)

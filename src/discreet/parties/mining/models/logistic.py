@@ -170,8 +170,8 @@ class _Problem:
             with party.step("round"):
                 loss, gradient, hessian = self._summed(at)
             n_rounds += 1
-            # The coefficients are those before plus the step; half of the step is taken back, and the loss
-            # looked at again.
+            # The coefficients are those before plus the step; half of
+            # the step is taken back, and the loss looked at again.
             if loss > reached:
                 step = step / 2
                 at = at - step

@@ -231,8 +231,8 @@ class HorizontalQuantiles(RowsProtocol):
         first = int(shares.party.index == 0)
         differences = [
             [
-                # Each party puts in its own part of count − share · N; the constant of the rank is put in
-                # once.
+                # Each party puts in its own part of count − share
+                # · N; the constant of the rank is put in once.
                 int(np.searchsorted(rows[:, at], step, side="right")) * share.denominator
                 - share.numerator * len(rows)
                 - first * offset * share.denominator

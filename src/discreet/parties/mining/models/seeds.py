@@ -92,8 +92,8 @@ def candidates(rows: Grid, *, min_rows: int) -> tuple[Grid, NDArray[np.int64]]:
 def _picks(weights: list[int], total: int, random_bytes: Callable[[int], bytes]) -> NDArray[np.bool_]:
     """Return in which trials each candidate is picked: with odds of its weight over the total."""
     n = len(weights)
-    # Odds o that add up to 1 are chances o / (1 + o): exactly one candidate is picked with the chance Π 1 /
-    # (1 + o), which is 1/e or more, and given that, each with the chance o.
+    # Odds o that add up to 1 are chances o/(1 + o). Exactly one candidate is picked with the chance Π 1/(1 +
+    # o), at least 1/e, and given that, each with the chance o.
     chances = np.array([weight / (total + weight) for weight in weights])
     coins = np.frombuffer(random_bytes(8 * TRIALS * n), np.uint64).reshape(TRIALS, n) >> np.uint64(11)
     return np.asarray(coins.astype(np.float64) < np.ldexp(chances, 53))

@@ -73,8 +73,8 @@ def best_split(
                 if min(sum(left), sum(right)) < max(min_leaf, 1):
                     continue
                 purity = _purity([left, right], criterion)
-                # Compared as fractions or long decimals, never as floats: all parties must choose the same
-                # split.
+                # Compared as fractions or long decimals, never as
+                # floats: all parties must choose the same split.
                 if purity > best:
                     best, chosen = purity, (number, order[: cut + 1])
     if chosen is None:

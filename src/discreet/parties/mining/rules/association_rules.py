@@ -177,15 +177,15 @@ class AssociationRules(RulesProtocol):
         needed = SecureSum(length=1, threshold=self.threshold).needed(len(party.names))
         names, items = party.names, None
         while True:
-            # The label differs from one attempt to the next, since each has fewer parties: no key is used
-            # again.
+            # The label differs from one attempt to the next,
+            # since each has fewer parties: no key is used again.
             part = party.within(f"among {len(names)}", names)
             half = _Half(self, part, baskets, needed=needed, items=items)
             try:
                 return half.mine(revealed=party)
             except LostPartyError as lost:
-                # A sum that was opened covers the lost party. Counting again without it would show what it
-                # had.
+                # A sum that was opened covers the lost party.
+                # Counting again without it would show what it had.
                 if half.has_opened:
                     raise
                 # Who hides the counts from whom was agreed on; nobody else takes the place of one of the two.

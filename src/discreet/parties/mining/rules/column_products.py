@@ -154,8 +154,8 @@ class ColumnProducts:
             for prefix in group.prefixes(depth):
                 if index in before:
                     masks = send_correlated(self._sender(last), products[prefix[:-1]][:, None])
-                    # The sender keeps the negative masks and the receiver the masks plus bit times word:
-                    # shares of the product.
+                    # The sender keeps the negative masks and the receiver
+                    # the masks plus bit times word: shares of the product.
                     longer[prefix] = self._word(0) - masks[:, 0]
                 elif index == last:
                     bits = self.part(prefix[-1])
@@ -262,8 +262,8 @@ def word_for(n: int) -> Any:
     >>> word_for(100).__name__, word_for(100_000).__name__
     ('uint16', 'uint32')
     """
-    # A comparison takes a bit more than the count and the threshold, another one for the bound of thresholds,
-    # and the sign.
+    # A comparison takes a bit more than the count and the threshold,
+    # another one for the bound of thresholds, and the sign.
     bits = n.bit_length() + 3
     return np.uint16 if bits <= 16 else np.uint32 if bits <= 32 else np.uint64
 
