@@ -122,8 +122,8 @@ class _State:
         if self.ends[at] == end:
             return self
         before, after = end - self.ends[at - 1], self.ends[at] - end
-        # A new boundary is reached from its neighbors: prefix sums grow by at most the records between, and
-        # never fall.
+        # A new boundary is reached from its neighbors: prefix sums
+        # grow by at most the records between, and never fall.
         into = np.minimum(self.reach[:, at - 1] + before, self.reach[:, at])
         out = np.minimum(self.reach[at - 1], self.reach[at] + after)
         reach = np.insert(np.insert(self.reach, at, into, axis=1), at, np.insert(out, at, 0), axis=0)
@@ -134,8 +134,8 @@ class _State:
 
     def at_most(self, a: int, b: int, count: int) -> _State:
         """Return the state with s_b - s_a <= count; with a and b exchanged and a negative count, at least."""
-        # The reach is closed under shortest paths, and one new edge is used at most once: a single relaxation
-        # closes it again.
+        # The reach is closed under shortest paths, and one new edge
+        # is used at most once: a single relaxation closes it again.
         through = self.reach[:, a][:, None] + count + self.reach[b]
         return replace(self, reach=np.minimum(self.reach, through))
 

@@ -356,8 +356,8 @@ def _can_witness(clauses: Sequence[tuple[str, BoolArray]], weights: IntArray) ->
         )
         for side in ("max", "min")
     }
-    # Greedy, and no maximum matching: it may find too few witnesses and deny needlessly, and never the other
-    # way around.
+    # Greedy, and no maximum matching: it may find too few witnesses
+    # and deny needlessly, and never the other way around.
     for side, able in sorted(clauses, key=lambda one: int(weights[one[1]].sum())):
         missing = _WITNESSES - int(served[side][able].sum())
         for atom in np.flatnonzero(able & (free > 0)):

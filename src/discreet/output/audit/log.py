@@ -77,6 +77,7 @@ class Log:
 
     def append(self, kind: str, body: dict[str, Any], sets: bytes = b"") -> int:
         """Commit an entry to disk, and return its number."""
+        # One spelling of a body, since its digest is part of the chain.
         text = json.dumps(body, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
         number = self.length + 1
         digest = _digest(self.digest, number, kind, text, sets)
@@ -88,6 +89,7 @@ class Log:
             raise LogError(
                 f"The log cannot be written ({error.sqlite_errorname}), so nothing is answered."
             ) from None
+        # Only after the entry is durable: one that failed is not continued from.
         self.length, self.digest = number, digest
         self._write_head(number)
         return number

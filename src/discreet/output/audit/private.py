@@ -232,8 +232,8 @@ def noisy(auditor: PrivateAnswers, steps: int, epsilon: float) -> int:
 
     dp.enable_features("contrib")
     space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
-    # One step more than the bounds are apart: the sum is rounded to the grid, which can move it by half a
-    # step each way.
+    # One step more than the bounds are apart: the sum is rounded
+    # to the grid, which can move it by half a step each way.
     distance = _GRID + 1
     limit = float(auditor.cost(epsilon))
     make = dp.m.make_laplace if auditor.mechanism == "laplace" else dp.m.make_gaussian

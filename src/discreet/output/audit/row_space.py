@@ -111,8 +111,8 @@ class RowSpace:
         left = np.minimum(self.sizes, group)
         if int(left.sum()) < group * self.rank:
             return False
-        # The pivots are the first basis. An atom serves in as many bases as it has records, and in no more
-        # than ``group``.
+        # The pivots are the first basis. An atom serves in as many
+        # bases as it has records, and in no more than ``group``.
         left[self.pivots] -= 1
         for _ in range(group - 1):
             atoms = np.flatnonzero(left)
@@ -229,8 +229,8 @@ def _has_light(rows: Residues, sizes: IntArray, budget: int, prime: int) -> bool
         matrix, weights = matrix[:, used], weights[used]
         if len(matrix) == 0:
             continue
-        # Either all columns that remain can be paid for, or a row is zero on them: a combination that is paid
-        # for already.
+        # Either all columns that remain can be paid for, or a row
+        # is zero on them: a combination that is paid for already.
         if int(weights.sum()) <= left or not matrix.any(axis=1).all():
             return True
         column = matrix[:, 0]

@@ -114,7 +114,7 @@ def _expected(itemsets: FoundItemsets, data: Baskets) -> FloatArray:
 
 def _places(gap: Sequence[float] | np.ndarray, tie: np.ndarray) -> np.ndarray:
     """Return the place of each candidate; equal ones share the mean of their places, rounded up."""
-    # Rounded, since products of shares differ in their last digits where the items are the same.
+    # Rounded, since products of the same shares in another order differ in their last digits.
     keys = np.stack([np.asarray(gap, np.float64), np.round(np.asarray(tie, np.float64), 9)], axis=1)
     _, kind, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     first = np.cumsum(counts) - counts

@@ -98,8 +98,8 @@ class _Border:
         """Return which of some border itemsets each of some baskets holds now."""
         wanted = np.zeros(len(self.sets), np.bool_)
         wanted[which] = True
-        # Membership in the original baskets, of which a border itemset is lost where one of its sensitive
-        # items is gone by now.
+        # Membership in the original baskets, of which a border itemset
+        # is lost where one of its sensitive items is gone by now.
         held = memberships(problem.baskets.take(rows), self.sets.keep(wanted))
         gone = (~editing.held[:, rows].T).astype(np.float32) @ self.columns[which].T.astype(np.float32)
         return np.asarray(held & (gone == 0))
@@ -122,8 +122,8 @@ def _hide(
     p, q = (0, 0) if least is None else (least.numerator, least.denominator)
     both, left = editing.count(target.items), editing.count(target.lhs)
     counts = np.array([both, left, problem.guarantee.least_support(editing.n), p, q], np.int64)
-    # Supporters that hold the same border itemsets cost the same, so they are judged as one class with a
-    # size.
+    # Supporters that hold the same border itemsets cost the
+    # same, so they are judged as one class with a size.
     rows = editing.supporters(target.items)
     which = np.flatnonzero(border.columns[:, items].any(axis=1))
     inside = border.inside(problem, editing, rows, which)

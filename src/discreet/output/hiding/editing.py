@@ -67,8 +67,8 @@ class Editing:
     def remove(self, rows: IntArray, columns: int | IntArray) -> None:
         """Delete an item, or one item for each, from some baskets that hold it."""
         self.held[columns, rows] = False
-        # A row may occur more than once, where several of its items go: subtraction by index would count it
-        # once.
+        # A row may occur more than once, where several of its
+        # items go: subtraction by index would count it once.
         np.subtract.at(self.lengths, rows, 1)
 
     def add(self, rows: IntArray, column: int) -> None:

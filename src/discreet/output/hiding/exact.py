@@ -152,8 +152,10 @@ def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
         solution = solve(inline.program(mask), time_limit=_left(ends), progress=hider.progress)
         if solution.x is not None or not mask.any() or (not solution.infeasible and _left(ends) == 0.0):
             break
+        # An eighth at a time, so that few programs are solved on the way to one that has a solution.
         mask[order[mask[order]][: max(1, int(mask.sum()) // 8)]] = False
     editing = first if solution.x is None else inline.apply(solution.x)
+    # The most frequent rule needs this many deletions, even if each breaks a supporter of its own.
     fewest = max(int(count) for count in inline.supported.sum(axis=0)) - problem.least + 1
     bound = max(solution.bound + inline.n_entries if math.isfinite(solution.bound) else 0.0, fewest)
     details = {

@@ -205,8 +205,8 @@ def _result(highspy: Any, solver: Any, program: Program, stopped: bool) -> Solut
     if info.primal_solution_status != 2:
         return Solution(None, math.inf, bound, False, stopped=stopped)
     x = np.asarray(solver.getSolution().col_value)
-    # Whole variables come back within HiGHS's tolerance of whole numbers; the value is recomputed from the
-    # rounded ones.
+    # Whole variables come back within HiGHS's tolerance of whole
+    # numbers; the value is recomputed from the rounded ones.
     x = np.where(program.whole > 0, np.rint(x), x)
     optimal = status in (kinds.kOptimal, kinds.kModelEmpty)
     value = float(program.cost @ x)

@@ -93,8 +93,8 @@ def hide_table(hider: Hider, table: Table) -> Release:
         original=table,
         private={"guarantee": promise.to_private_dict(), "text": _texts(released_columns)},
     )
-    # The cells that take the place of others are judged as they will be read, since they may name items of a
-    # rule.
+    # The cells that take the place of others are judged as
+    # they will be read, since they may name items of a rule.
     if not release.verdict.ok:
         raise InfeasibleError(
             "The rules cannot be hidden by such cells: what was put in their place shows another rule, or the same "

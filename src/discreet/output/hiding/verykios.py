@@ -55,8 +55,8 @@ def raise_left(problem: Problem, editing: Editing, options: Options) -> None:
     least = problem.guarantee.least_confidence
     for target in problem.one_by_one(editing):
         both, left = editing.count(target.items), editing.count(target.lhs)
-        # The left-hand side must exceed both / least; one basket more than the whole part of the difference
-        # does.
+        # The left-hand side must exceed both / least; one basket
+        # more than the whole part of the difference does.
         needed = 0 if least is None else int(both / least) - left + 1
         n_held = editing.held[list(target.lhs)].sum(axis=0)
         rows = np.flatnonzero((n_held < len(target.lhs)) & ~editing.holding(target.rhs) & editing.kept)

@@ -104,8 +104,8 @@ class CellSuppression(TabularPublisher):
         stated = super().guarantee
         if stated.percent is not None or (self.dominance is None and self.p_percent is None):
             return stated
-        # If the n largest are at most k percent of an upper end, this end is at least 100 / k times what they
-        # contribute.
+        # If the n largest are at most k percent of an upper end,
+        # this end is at least 100 / k times what they contribute.
         share = 0.0 if self.dominance is None else 100 * (100 / self.dominance[1] - 1)
         return replace(stated, percent=max(share, self.p_percent or 0.0))
 

@@ -145,8 +145,8 @@ class Tabulation:
         """Return the sum of the n largest contributions to each cell."""
         order = np.lexsort((-self.amounts, self.cells))
         cells, amounts, copies = self.cells[order], self.amounts[order], self.copies[order]
-        # How many contributions of the same cell are larger: the running number of copies, less that at the
-        # start of the cell.
+        # How many contributions of the same cell are larger: the
+        # running number of copies, less that at the start of the cell.
         before = np.cumsum(copies) - copies
         starts = np.flatnonzero(np.diff(cells, prepend=-1))
         before -= np.repeat(before[starts], np.diff(starts, append=cells.size))
@@ -181,8 +181,8 @@ class Tabulation:
             small |= (self.largest(n) * 100.0 > k * values) & (values > 0)
         if p_percent is not None:
             first, two = self.largest(1), self.largest(2)
-            # The second largest contributor subtracts its own part from the sum; what the rest adds is its
-            # error about the largest.
+            # The second largest contributor subtracts its own part from
+            # the sum; what the rest adds is its error about the largest.
             small |= ((values - two) * 100.0 < p_percent * first) & (values > 0)
         return small
 

@@ -134,6 +134,7 @@ class Region:
         rows = self.rows[self.exact][:, order].tolist()
         sides = [limit for limit, exact in zip(self.limits, self.exact, strict=True) if exact]
         if vector is not None:
+            # Any right-hand side will do: the kernel does not depend on it.
             rows, sides = [*rows, vector[order].tolist()], [*sides, 0]
         n = self.sizes.size
         if not rows:
@@ -238,8 +239,8 @@ def safe_answers(region: Region, vector: IntArray) -> tuple[int | None, int | No
         return None
     loose, strict = region.depths(before), region.depths(after)
     reach, move = before.reach(vector)
-    # Released as an inequality, the sum becomes a row with a limit, from which a deep point must keep this
-    # distance.
+    # Released as an inequality, the sum becomes a row with a
+    # limit, from which a deep point must keep this distance.
     distance = reach[0] + move[0]
     ends: list[int | None] = []
     tops = region.tops()[vector > 0]

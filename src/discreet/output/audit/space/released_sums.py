@@ -141,8 +141,8 @@ class ReleasedSums:
     def _censored(self, truth: Fraction, count: int, ends: Ends) -> Any:
         steps = self.domain.steps(truth, count)
         if ends is None:
-            # Nothing may be released. "At least the least possible" is true of every answer and shows
-            # nothing.
+            # Nothing may be released. "At least the least
+            # possible" is true of every answer and shows nothing.
             return self.domain.bound("at least", 0, count)
         least, most = ends
         if least is not None and steps <= least:

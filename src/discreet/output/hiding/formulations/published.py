@@ -145,8 +145,8 @@ class Inline:
             columns = np.flatnonzero(self.kept.columns[number])
             products = at + np.arange(rows.size)
             for column in columns.tolist():
-                # product ≤ each entry: one only if all stay. It need not be bounded below, since many
-                # products must be one.
+                # product ≤ each entry: one only if all stay. It need
+                # not be bounded below, since many products must be one.
                 program.add_each(np.column_stack([products, self.number[column, rows]]), [1.0, -1.0], high=0)
             program.add(np.arange(at, at + rows.size), 1.0, low=rows.size - int(self.kept.slack[number]))
             at += rows.size
