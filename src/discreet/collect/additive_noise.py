@@ -219,8 +219,8 @@ def noise_for_conditional_privacy(kind: type[Kind], privacy: float, *, truth: De
             f"next to nothing; use {most * (1 - 2 * _NEAREST):.6g} or less."
         )
     low, high = privacy / 1e3, privacy
-    # The privacy left grows with the spread, toward that of the values themselves; the check above keeps this
-    # from running on.
+    # The privacy left grows with the spread, toward that of the
+    # values themselves; the check above keeps this from running on.
     while conditional_privacy(kind(high), truth) < privacy:  # type: ignore[call-arg]
         low, high = high, 4 * high
     for _ in range(_HALVINGS):

@@ -268,8 +268,8 @@ class Laplace(Noise):
     def draw(self, size: int, chance: Chance) -> FloatArray:
         """Draw noise, in multiples of the grid."""
         steps = self.scale / self.grid
-        # The whole part of an exponential number is geometric, so the difference is a discrete Laplace number
-        # of grid steps.
+        # The whole part of an exponential number is geometric, so
+        # the difference is a discrete Laplace number of grid steps.
         ups, downs = (np.floor(chance.exponential(size) * steps) for _ in range(2))
         return np.asarray((ups - downs) * self.grid)
 

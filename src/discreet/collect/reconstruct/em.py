@@ -152,8 +152,8 @@ def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool
     for start in range(0, bins.size - 1, _CHUNK):
         ends = bins[start : start + _CHUNK + 1]
         tails = noise.area(-np.abs(ends[:, None] - edges[None, :]))
-        # A difference over the ends of a bin and one over those of an interval; what the two-sided integral
-        # adds is the overlap.
+        # A difference over the ends of a bin and one over those of an
+        # interval; what the two-sided integral adds is the overlap.
         corners = tails[1:, :-1] - tails[:-1, :-1] - tails[1:, 1:] + tails[:-1, 1:] + _shared(ends, edges)
         chances[start : start + _CHUNK] = np.maximum(corners / np.diff(edges), 0.0)
     if exact:

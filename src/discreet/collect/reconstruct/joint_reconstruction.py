@@ -174,6 +174,7 @@ class JointReconstruction:
         channel, size, first = self.channels[axis.name], counted.counts.shape[index], counted.first[index]
         if axis.edges is None or isinstance(channel, RandomizedResponse):
             matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]
+            # The histogram begins at the first category that was reported.
             return matrix[first : first + size], np.ones(size, np.bool_)
         bins = (first + np.arange(size + 1)) * counted.widths[index]
         chances = likelihood(channel.noise, bins, axis.edges)

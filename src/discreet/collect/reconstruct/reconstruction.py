@@ -214,8 +214,8 @@ class Reconstruction:
         drawn = rng.multinomial(coarse.n, counts / counts.sum(), resamples).astype(np.float64)
         rule = Rule(self.stop, self._rule.tolerance / _BAND_FINER, _BAND_STEPS)
         finer = run_em(np.vstack([counts, drawn]), [chances], rule).shares
-        # Variance and bias together: how much resamples vary, and how far less smoothing leads from what was
-        # found.
+        # Variance and bias together: how much resamples vary,
+        # and how far less smoothing leads from what was found.
         away = ndtri((1 + band) / 2) * np.hypot(finer[1:].std(axis=0), finer[0] - density.shares)
         lower, upper = (np.clip(density.shares + side * away, 0.0, 1.0) for side in (-1, 1))
         # A lower end of less than one value says that the interval may be empty.

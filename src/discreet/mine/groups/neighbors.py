@@ -78,8 +78,8 @@ class GroupNeighbors(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for start in range(0, len(queries), step):
             part = slice(start, start + step)
             apart = cdist(queries[part] / scale, centers)
-            # Stable: of equal distances the group of the first class comes first, as groups are in that
-            # order.
+            # Stable: of equal distances the group of the first
+            # class comes first, as groups are in that order.
             places[part] = np.argsort(apart, axis=1, kind="stable")[:, :most]
             distances[part] = np.take_along_axis(apart, places[part], axis=1)
         return distances, places, statistics

@@ -52,6 +52,8 @@ def combined_supports(
     S_j(X) is the sum of S_j(X - x) over n - j, so what a subset contributes is worked out once for each subset.
     """
     length = subsets.shape[1]
+    # One number for each subset, gathered for all sets it
+    # is in: cheaper than the sums S_j of every candidate.
     part = below @ (coefficients[:-1] / (length - np.arange(length)))
     total = coefficients[-1] * counts
     for position in range(length):

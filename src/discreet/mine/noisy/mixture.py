@@ -208,8 +208,8 @@ def _start(
     centers = noisy.cluster_centers_ @ np.linalg.solve(scatter, true)
     between = centers.T @ centers / n_clusters
     values, directions = np.linalg.eigh(true - between)
-    # Not below a tenth of the mean variance, as a difference of two estimates can be close to zero or
-    # negative.
+    # Not below a tenth of the mean variance, as a difference
+    # of two estimates can be close to zero or negative.
     within = (directions * np.maximum(values, 0.1 * np.trace(true) / width)) @ directions.T
     return np.full(n_clusters, 1 / n_clusters), centers, np.repeat(within[None], n_clusters, axis=0)
 
@@ -240,8 +240,8 @@ def _maximized(
     fresh_centers, fresh_covariances = np.empty_like(centers), np.empty_like(covariances)
     for cluster, (center, covariance) in enumerate(zip(centers, covariances, strict=True)):
         share = chances[:, cluster] / totals[cluster]
-        # The regression of true records on noisy ones within the cluster. What it leaves open, ``remaining``,
-        # adds to the variance.
+        # The regression of true records on noisy ones within the cluster.
+        # What it leaves open, ``remaining``, adds to the variance.
         gain = np.linalg.solve(covariance + noise, covariance)
         true = center + (rows - center) @ gain
         fresh_centers[cluster] = share @ true

@@ -118,6 +118,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         rows = np.broadcast_to(np.arange(places.shape[0])[:, None], places.shape)
         weights = self._votes(scores, means[:, None])
         np.add.at(votes, (rows[neighbors], self.codes_[places[neighbors]]), weights[neighbors])
+        # A suppressed record has no neighbors and no votes.
         total = votes.sum(axis=1, keepdims=True)
         return np.where(total > 0, votes / np.where(total > 0, total, 1.0), self.class_prior_)
 
