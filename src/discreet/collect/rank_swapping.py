@@ -119,6 +119,8 @@ class RankSwapping:
         """Return the rows of each class: those that are equal in the columns that stay."""
         number = np.zeros(len(frame), np.int64)
         for name in self.within:
+            # Renumbered column by column, so that numbers stay below
+            # the number of rows however many columns there are.
             number = np.unique(np.stack([number, _codes(frame, name)]), axis=1, return_inverse=True)[
                 1
             ].reshape(-1)
