@@ -152,6 +152,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Return the weight of every neighbor; where none is nearer than the mean, all vote alike."""
         if self.weights == "uniform":
             return np.ones_like(scores)
+        # A suppressed query has NaN as scores.
         nearer = means - scores if self.metric == "distance" else scores - means
         votes = np.square(np.maximum(np.nan_to_num(nearer), 0.0))
         return np.where(votes.any(axis=1, keepdims=True), votes, 1.0)
