@@ -37,6 +37,7 @@ from discreet.output.audit.bounds import (
 )
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
+# With a single record left that may attain an answer, its value would be known.
 _WITNESSES = 2
 
 
@@ -180,6 +181,7 @@ class ExtremaAudit(Audit):
         state = self.state.with_set(members, self.sizes)
         for candidate in self._candidates():
             answers = (*state.answers, self._released(question.aggregate, candidate))
+            # None is a contradiction: such an answer cannot come, so it forbids nothing.
             if self._safe(answers, state) is False:
                 return Denied(WOULD_DISCLOSE)
         return AnswerPlan(question, None)

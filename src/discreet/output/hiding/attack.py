@@ -79,6 +79,7 @@ def hiding_attack(
     require("hiding_attack", "window", window, FloatIn(0, 1, closed="left"))
     data = released_baskets(released)
     least = least_count(guarantee.min_support, len(data))
+    # Mined down to the end of the window: there the negative border at the threshold itself can be seen.
     itemsets = Itemsets(least_count(guarantee.min_support, len(data), margin=window)).mine(data)
     near = _negative_border(itemsets, least)
     names = [str(name) for name in data.names.to_pylist()]

@@ -117,6 +117,7 @@ def _marked(problem: Problem, editing: Editing, unknown: BoolArray, names: list[
     column, row = np.nonzero(unknown[columns])
     rows = np.concatenate([certain.rows(), row])
     ordered, code = sorted_items(pa.array([*names, *marks], pa.string()))
+    # The marks are numbered behind the names, until both are put in order together.
     items = code[np.concatenate([certain.items, len(names) + column])]
     return Baskets.from_entries(rows, items, ordered, n=len(certain))
 

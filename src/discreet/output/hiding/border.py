@@ -119,6 +119,7 @@ def _hide(
     items = np.array(target.items, np.int64)
     is_left = np.isin(items, target.lhs)
     least = problem.guarantee.least_confidence if target.by_confidence else None
+    # The least confidence as a ratio, so that the kernel compares whole numbers; zeros stand for none.
     p, q = (0, 0) if least is None else (least.numerator, least.denominator)
     both, left = editing.count(target.items), editing.count(target.lhs)
     counts = np.array([both, left, problem.guarantee.least_support(editing.n), p, q], np.int64)
