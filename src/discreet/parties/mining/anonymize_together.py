@@ -345,6 +345,7 @@ class AnonymizeTogether(Protocol):
         leaves, labels = {}, {}
         for (name, tree), level, cells in zip(self._trees.items(), node, places, strict=True):
             nodes = self._level(tree, level)
+            # Node numbers never decrease along the leaves, so this is the first leaf below each node.
             first = np.searchsorted(nodes, cells)
             leaves[name] = tree.leaves.take(pa.array(first)).take(
                 pa.array(np.repeat(np.arange(len(cells)), sizes[published]))
@@ -355,6 +356,8 @@ class AnonymizeTogether(Protocol):
         release = None
         if is_published.any():
             schema = Schema({name: quasi(tree) for name, tree in self._trees.items()})
+            # A row for each published row of all parties, at
+            # any leaf of its class: they are generalized alike.
             population = Table(pa.table(leaves), schema)
             roles = {**schema, **{name: sensitive() for name in self.sensitive}}
             rows = {name: pa.array(column[is_published]) for name, column in columns.items()}

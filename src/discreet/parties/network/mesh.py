@@ -173,6 +173,8 @@ class Mesh:
         fingerprint = shown_by(stream.transport)
         member = next((later for later in self.later if later.fingerprint == fingerprint), None)
         waiting = self._awaited.get(fingerprint)
+        # Only the first connection of a party counts: a second
+        # one must not take the place of one that is in use.
         if member is None or waiting is None or waiting.done():
             stream.transport.abort()
             return

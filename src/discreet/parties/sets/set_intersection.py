@@ -167,8 +167,8 @@ def n_bins(max_size: int) -> int:
     >>> n_bins(1), n_bins(1000), n_bins(100_000)
     (192, 1344, 130176)
     """
-    # Four of n elements share their places with a probability of at most n^4/24 · (3/bins)^9, as a bin is one
-    # of bins/3. This is below 2^-40 where bins^9 ≥ n^4 · 2^40 · 3^9/24, and log2(3^9/24) is below 10.
+    # Four of n elements share all places with a probability of at most n^4/24 · (3/bins)^9, as each place is
+    # one of bins/3. This is below 2^-40 where bins^9 ≥ n^4 · 2^40 · 3^9/24, and log2(3^9/24) is below 10.
     shared = 2 ** ((4 * math.log2(max_size) + STATISTICAL + 10) / 9)
     return 64 * N_PLACES * math.ceil(max(1.3 * max_size, shared) / (64 * N_PLACES))
 

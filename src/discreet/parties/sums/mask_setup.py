@@ -149,6 +149,7 @@ def _relay(half: Half, sealed: dict[int, bytes], size: int) -> tuple[list[int], 
     """Pass on, at the collector, what the parties sealed for each other; return who takes part, and the own pieces."""
     party, n = half.party, half.n
     bundles = gather(party, party.peers, "shares", (n - 1) * size)
+    # Without a party's keys neither can its pieces be unsealed here nor its pair masks be taken off.
     bundles = {index: bundle for index, bundle in bundles.items() if index in half.keys}
     sharing = sorted([*bundles, party.index])
     require_enough_parties(half, sharing)

@@ -18,7 +18,7 @@ from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sums.masked_sum import masked_frames, masked_sum
 from discreet.parties.transcript import FrameShape
 
-# The result travels behind one bit for each party; 4,096 bytes are spared for these.
+# The result travels behind one bit for each party, for which 4,096 bytes are reserved.
 _MAX_LENGTH = (MAX_PAYLOAD - 4096) // 8
 _FEW = 5
 """A count below this one concerns few people."""

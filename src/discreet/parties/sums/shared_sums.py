@@ -65,6 +65,7 @@ class SharedSums:
         # would see the sum in the clear, so both are required.
         total = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
         share = np.zeros(words.size, np.uint64) - mask if total.values is None else total.values
+        # The first values carry no mask, so what the first keeper holds of them is the sum itself.
         opened = self._spread(_OPENED, share[:n_opened], known_to=1).view(np.int64)
         return SharedSum(share[n_opened:], opened, total.parties)
 

@@ -70,6 +70,7 @@ def best_split(
             for cut in range(len(order) - 1):
                 left = before[cut].tolist()
                 right = (total - before[cut]).tolist()
+                # An empty side is no split, even where ``min_leaf`` would allow it.
                 if min(sum(left), sum(right)) < max(min_leaf, 1):
                     continue
                 purity = _purity([left, right], criterion)

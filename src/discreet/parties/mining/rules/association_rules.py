@@ -257,7 +257,6 @@ class _Half:
         while not levels or len(candidates):
             length = candidates.shape[1]
             facts[f"candidates of {length}"] = len(candidates)
-            # Counts come before the union: a party unites what is large in its own baskets.
             local = _counts(baskets, candidates)
             if length > 1 and self._unites:
                 united = self._united(local, length, len(baskets))
@@ -377,6 +376,7 @@ def horizontal_frames(
 
 def _among(baskets: Baskets, items: Sequence[str]) -> Baskets:
     """Return the baskets with these items alone, in this order; items that occur in none included."""
+    # Parties number their items differently; from here on they share the order of the list.
     code = {name: at for at, name in enumerate(items)}
     codes = np.array([code.get(name, -1) for name in baskets.names.to_pylist()], np.int32)
     entries = codes[baskets.items] if baskets.items.size else np.empty(0, np.int32)
