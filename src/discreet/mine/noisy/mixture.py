@@ -153,6 +153,10 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             if not converged:
                 chances = np.exp(logs - sums)
                 weights, centers, covariances = _maximized(rows, chances, centers, covariances, noise)
+        if not converged:
+            # The last step moved the parameters: labels and likelihood are those of the ones returned.
+            logs = _log_densities(rows, weights, centers, covariances, noise)
+            likelihood = float(_log_sums(logs).sum())
         return _Run(weights, centers, covariances, logs.argmax(axis=1), likelihood, steps, converged)
 
     def _rows(self, X: Any, *, reset: bool) -> tuple[FloatArray, list[str]]:

@@ -89,7 +89,8 @@ def solve(
     """Solve a program; within the time limit the best so far, its bound and whether it is optimal.
 
     A progress function is called from the caller's thread about twenty times a second. Where it raises, the solver is
-    stopped and what was raised is raised again; `Stop` returns the best so far instead.
+    stopped and what was raised is raised again; `Stop` returns the best so far instead. Without highspy, scipy solves
+    the program, which takes no first solution and reports nothing on the way.
     """
     try:
         import highspy

@@ -93,6 +93,8 @@ class Thresholds:
         """
         if not shares.size:
             return np.zeros(groups.n, np.bool_)
+        # The bits below hold a count less ``least`` only where this is no more than the counts can be.
+        assert least <= max(largest, 1)
         # A count is small if it is at least 1 and not at least the least one: the XOR of two comparisons.
         # A constant is subtracted from one of the two shares only, since the shares add up.
         first = np.uint64(self._pair.index == 0)

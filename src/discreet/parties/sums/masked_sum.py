@@ -224,7 +224,7 @@ def _publish(
 
 
 def _add_pair_mask(into: Words, secret: PrivateKey, half: Half, index: int, other: int) -> None:
-    """Add the mask that the party at ``place``, whose masking secret this is, shares with another."""
+    """Add the mask that the party at ``index``, whose masking secret this is, shares with another."""
     low, high = sorted((index, other))
     shared = agree(secret, half.keys[other][32:])
     key = derive(shared, salt=half.party.session, info=f"mask {low} {high}".encode())
