@@ -123,6 +123,7 @@ def _measure_columns(counts: ExactCounts, budget: Budget, rho: float) -> tuple[l
     measured = []
     for column, (each, members) in enumerate(zip(noisy, pooled.members, strict=True)):
         sums = np.array([each[cells].sum() for cells in members])
+        # Variances of independent noise add up.
         deviations = sigma * np.sqrt([len(cells) for cells in members])
         measured.append(Measurement((column,), sums, deviations))
     return measured, pooled

@@ -244,6 +244,7 @@ def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], r
     )
     inside = recoded.group_of >= 0
     counts = lattice.table.tuples.counts[inside]
+    # Rows left out have no part in the distribution that classes are compared with.
     sensitive = {
         name: (codes[inside], overall(codes[inside], counts, totals.size), tree)
         for name, (codes, totals, tree) in lattice.table.sensitive_codes().items()

@@ -31,6 +31,7 @@ from discreet.publish.tables.publisher import refuse_infeasible
 if TYPE_CHECKING:
     from discreet.kernels.tables.cuts import Geometry
 
+# A bit for each column fits into one word.
 MOST_COLUMNS = 64
 _AT_ONCE = 100_000
 """How many segments are cut and judged together."""
@@ -126,6 +127,8 @@ class Mondrian(PartitionPublisher):
                 table, Segments(codes, weights, ends[:, 0].copy(), ends[:, 1].copy())
             )
             decided |= by_values
+            # Halves begin with no column tried; where a cut is refused, the segment goes on with one column
+            # less.
             refused = tried[~holds] | (np.uint64(1) << column[~holds].astype(np.uint64))
             halves = ends.reshape(-1, 2, 2)[holds].reshape(-1, 2)
             if not self.guarantee.joinable:
