@@ -247,6 +247,7 @@ def rho_of(epsilon: float, delta: float) -> float:
     low, high = 0.0, max(epsilon, 1.0)
     while epsilon_of(high, delta) <= epsilon:
         low, high = high, 2 * high
+    # The cost at low always keeps the epsilon, that at high never does.
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)

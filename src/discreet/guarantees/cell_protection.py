@@ -168,8 +168,11 @@ class AttackerSystem:
         )
         fixed = np.where(np.isin(np.arange(table.n_cells), self.cells), 0, published)
         sums = table.relations[:, self.cells]
+        # Sums without an unknown cell say nothing.
         used = np.flatnonzero(np.diff(sums.indptr))
         self.sums, self.totals = sums[used], -(table.relations @ fixed)[used]
+        # Where every margin of a cell is suppressed nothing bounds it: far above all that is published will
+        # do.
         self.unbounded = max(10**6, 8 * int(published.max(initial=0)))
         if table.base:
             self.low = np.maximum(published - table.base + 1, 0)
@@ -283,6 +286,7 @@ class AttackerSystem:
 
         Two tables of which both agree with the release prove that a cell's interval is at least that wide.
         """
+        # A fixed seed, so that a table always gets the same verdict.
         rng = generator(0)
         low = high = np.zeros(0, np.int64)
         n_open, misses = self.cells.size, 0
