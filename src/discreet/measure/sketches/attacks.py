@@ -94,6 +94,7 @@ def guess_attributes(
         for sizes, true in zip(size, present, strict=True):
             ranks = _mid_ranks(sizes)
             n = int(true.sum())
+            # The area under the curve as a sum of ranks.
             areas.append((ranks[true].sum() - n * (n + 1) / 2) / (n * (n_items - n)))
             hits.append(true[np.argsort(-sizes, kind="stable")[:n]].mean())
     return GuessedAttributes(

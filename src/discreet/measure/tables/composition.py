@@ -219,6 +219,7 @@ class _State:
 
     def pairs(self, labels: CodeArray, number: int) -> tuple[IntArray, IntArray]:
         """Return the combinations and the classes of a release that overlap in every column and share a value."""
+        # By products of numbers, which are fast; only whether a sum is above 0 matters.
         overlaps = [
             (mine.astype(np.float32) @ theirs.T.astype(np.float32)) > 0
             for mine, theirs in zip(self.cells, self.base.covers[number], strict=True)
@@ -273,6 +274,7 @@ class _State:
         before, after = self.values.counts[self.releases[0]], self.values.counts[number]
         n, m = before.shape[0], after.shape[0]
         mine, theirs = self.pairs(_labels_of(table, self.base.names), number)
+        # Whoever stays is in two linked classes, so that nobody who stays leaves a connected component.
         links = sparse.coo_matrix((np.ones(mine.size), (mine, theirs + n)), shape=(n + m, n + m))
         n_regions, region = sparse.csgraph.connected_components(links, directed=False)
         of_class = sparse.csr_matrix(

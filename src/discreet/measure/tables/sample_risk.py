@@ -203,6 +203,7 @@ def log_linear_risk(subject: Table | Release, population_size: int) -> LogLinear
     for number, name in enumerate(table.schema.quasi):
         mean *= table.overall(name)[codes[alone, number]] / n
     unseen = mean * (population_size - n) / n
+    # The mean of 1 / (1 + others) for a Poisson number of others.
     matched = np.divide(-np.expm1(-unseen), unseen, out=np.ones_like(unseen), where=unseen > 0)
     return LogLinearRisk(n, int(alone.sum()), float(np.exp(-unseen).sum()), float(matched.sum()))
 
@@ -236,6 +237,8 @@ def _mean_reciprocal(rows: IntArray, people: FloatArray) -> FloatArray:
     from scipy.special import hyp2f1
 
     share = np.minimum(rows / people, 1.0)
+    # Benedetti and Franconi's p^f/f 2F1(f, f; f + 1; 1 - p) after Euler's transformation, in which no power
+    # of a small p is left.
     return np.asarray(share / rows * hyp2f1(1.0, 1.0, rows + 1.0, 1 - share))
 
 
