@@ -182,7 +182,7 @@ class Merging:
             fine = self._holds(pieces, members, labels) & (
                 self._added(pieces, members, labels) <= alone * (1 + 1e-9) + 1e-9
             )
-            # = most == 1|One leftover alone was judged before.
+            # One leftover alone was judged before.
             fine |= most == 1
             if fine.all():
                 return leftovers[first_ones], group[first_ones]
