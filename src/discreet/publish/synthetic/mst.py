@@ -145,6 +145,7 @@ def _select(
     tree_of = list(range(len(shape)))
     chosen: list[Clique] = []
     for _ in range(len(shape) - 1):
+        # A pair within one tree would close a circle.
         joining = [pair for pair in scores if tree_of[pair[0]] != tree_of[pair[1]]]
         if not joining:
             break
@@ -159,6 +160,7 @@ def _measure_pairs(counts: ExactCounts, pairs: list[Clique], budget: Budget) -> 
     """Count the pairs with noise, for all that is left of the budget."""
     if not pairs:
         return []
+    # A little less, so that rounding never spends more than is left.
     sigma = budget.sigma_of(budget.left / len(pairs) * (1 - 1e-9))
     return [Measurement(pair, budget.count(counts.of(pair), sigma), sigma) for pair in pairs]
 

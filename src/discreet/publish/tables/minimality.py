@@ -87,6 +87,7 @@ def alike_classes(labels: Sequence[Replacement]) -> IntArray:
     """Return the class of each segment: those with the same labels in all columns are one."""
     columns = []
     for column in labels:
+        # Null is a label like any other.
         encoded = column.labels.dictionary_encode(null_encoding="encode")
         columns.append(np.asarray(encoded.indices, np.int64)[column.index])
     _, class_of, _ = distinct(pack(columns, [int(column.max()) + 1 for column in columns]))
