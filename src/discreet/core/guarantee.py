@@ -518,6 +518,7 @@ def compare(
     measure: FloatArray, relation: Relation, bound: float | FloatArray, tolerance: float = TOLERANCE
 ) -> BoolArray:
     """Compare measures with a bound; what lies within the tolerance counts as equal."""
+    # Relative to bounds above 1, absolute for those below.
     slack = tolerance * np.maximum(1.0, np.abs(bound))
     if relation == ">=":
         return np.asarray(measure >= bound - slack)
