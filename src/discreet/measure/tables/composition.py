@@ -256,9 +256,11 @@ class _State:
         cells, joined = [], []
         for column, (covers, others) in enumerate(zip(self.cells, self.base.covers[number], strict=True)):
             keys = self.labels[mine, column].astype(np.int64) * len(others) + labels[theirs, column]
+            # Only the intersections of labels that occur.
             used, place = np.unique(keys, return_inverse=True)
             cells.append(covers[used // len(others)] & others[used % len(others)])
             joined.append(place.ravel())
+        # At most as many are in both classes with a value as the class with fewer of them has.
         counts = self.counts[mine].minimum(self.values.counts[number][theirs]).tocsr()
         classes = np.column_stack([self.classes[mine], theirs])
         stacked = np.stack(joined, axis=1).astype(np.int32)
