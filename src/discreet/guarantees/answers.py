@@ -233,6 +233,7 @@ def epsilon_of(rho: float, delta: float) -> float:
     if delta <= 0:
         return math.inf
     beyond = _ORDERS - 1
+    # Every order has a valid epsilon, so that the least over some of them may be too high and never too low.
     bounds = _ORDERS * rho + np.log1p(-1 / _ORDERS) - (math.log(delta) + np.log(_ORDERS)) / beyond
     return max(float(bounds.min()), 0.0)
 

@@ -223,6 +223,7 @@ class AttackerSystem:
         if self._obeys_rule(table):
             yield table
             return
+        # That some cell is small is no linear condition: each that may be is made small in turn.
         for cell in np.flatnonzero(self.low <= self.small):
             high = self.high.copy()
             high[cell] = self.small
@@ -293,6 +294,7 @@ class AttackerSystem:
         for _ in range(_ROUNDS):
             is_open = ~settled if not low.size else ~settled & is_narrow(low, high)
             left = int(is_open.sum())
+            # Rounds that settle nothing more are soon given up: single cells are decided exactly afterwards.
             misses = misses + 1 if left == n_open else 0
             if low.size and (left <= _FEW or misses > _FEW):
                 break
