@@ -259,9 +259,11 @@ def owners_codebook(release: Release) -> str:
             continue
         shown = set(texts(release.table.encoded[name].values).to_pylist())
         leaves = texts(tree.leaves).to_pylist()
+        # A leaf covers itself, and the root everything.
         for names, nodes in zip(tree.labels[1:-1], tree.levels[1:-1], strict=True):
             for node, label in enumerate(names):
                 if label in shown:
+                    # A label of several levels is listed at the lowest alone.
                     shown.discard(label)
                     covered = [
                         leaf for leaf, at in zip(leaves, nodes[1:].tolist(), strict=True) if at == node

@@ -123,6 +123,7 @@ class GroupedTableKind(TableKind):
 
     def with_bounds(self, release: Release) -> Release:
         """Refuse: no cell is an interval."""
+        # As of any kind but a table, whose way this passes over.
         return super(TableKind, self).with_bounds(release)
 
     def usefulness(self, release: Release, *, internal: bool) -> Sequence[Block | None]:

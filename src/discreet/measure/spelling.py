@@ -48,6 +48,7 @@ def spelling(name: str) -> str:
     """
     if not (name.isascii() and name.isprintable()):
         name = unicodedata.normalize("NFKC", "".join(filter(_is_visible, name)))
+        # Once more: folding case may leave forms of letters that are one.
         name = unicodedata.normalize("NFKC", name.casefold())
     return "".join(name.casefold().split())
 

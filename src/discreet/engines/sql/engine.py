@@ -123,6 +123,7 @@ class SqlEngine(Engine):
         aggregates = ["CAST(count(*) AS BIGINT)"]
         for name, (low, high) in ranges.items():
             cell = f"CAST({quoted_name(name)} AS DOUBLE)"
+            # NaN is above infinity in every one of these engines, and so fails the second comparison.
             finite = f"({cell} > CAST('-Infinity' AS DOUBLE) AND {cell} < CAST('Infinity' AS DOUBLE))"
             lowest = -_LARGEST if low is None else float(low)
             highest = _LARGEST if high is None else float(high)

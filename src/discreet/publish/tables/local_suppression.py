@@ -245,6 +245,8 @@ def _fewest(
     def matrix(rows: Any, columns: Any, values: Any, n: int) -> Any:
         return coo_array((np.broadcast_to(values, np.shape(rows)), (rows, columns)), shape=(n, n_variables))
 
+    # In turn: each row is published once or left out, a published class has enough rows, rows go to published
+    # classes, and columns and rows stay within their limits of stars and of rows left out.
     each = matrix(np.append(row, np.arange(n_left)), np.append(choice, left), 1.0, n_rows)
     sizes = matrix(class_, choice, counts[row], n_classes) + matrix(
         np.arange(n_classes), n_choices + np.arange(n_classes), -float(smallest), n_classes
@@ -261,6 +263,7 @@ def _fewest(
         LinearConstraint(columns, -np.inf, most),
         LinearConstraint(suppressed, -np.inf, limit),
     ]
+    # Without a gap, since the evidence calls the result optimal.
     solution = milp(
         weights @ columns,
         constraints=constraints,

@@ -99,6 +99,7 @@ class Microaggregation(PartitionPublisher):
         first, point_of, counts = distinct(pack(codes, [book.n_codes for book in books]), table.tuples.counts)
         points = np.empty((first.size, len(books)))
         for column, (book, of_tuples) in enumerate(zip(books, codes, strict=True)):
+            # Positions lie in [0, 1], and nulls apart from all of them.
             line = np.nan_to_num(book.positions, nan=-1.0)[of_tuples[first]]
             middle = np.average(line, weights=counts)
             spread = np.sqrt(np.average((line - middle) ** 2, weights=counts))
@@ -141,6 +142,7 @@ def _near(points: FloatArray, counts: IntArray, smallest: int, rng: np.random.Ge
     rows = np.repeat(few, counts[few])
     of_rows = segment(points[rows], smallest, method="auto", rng=rng)
     pairs, shared = np.unique(np.stack([rows, of_rows], axis=1), axis=0, return_counts=True)
+    # The group with most of the point's rows; of equals the one with the lower number.
     order = np.lexsort([pairs[:, 1], -shared, pairs[:, 0]])
     most = order[np.unique(pairs[order, 0], return_index=True)[1]]
     labels[pairs[most, 0]] = counts.size + pairs[most, 1]
@@ -157,6 +159,7 @@ def _joined(points: FloatArray, counts: IntArray, labels: IntArray, failing: Boo
     sums = [np.bincount(labels, counts * column) for column in points.T]
     middle = np.stack(sums, axis=1) / sizes[:, None]
     alone = np.flatnonzero(failing)
+    # The nearest of all is the group itself, or another with the same mean.
     nearest = np.asarray(cKDTree(middle).query(middle[alone], k=2)[1])
     other = np.where(nearest[:, 0] == alone, nearest[:, 1], nearest[:, 0])
     links = coo_array((np.ones(alone.size, np.int8), (alone, other)), shape=(sizes.size, sizes.size))
