@@ -106,7 +106,12 @@ def test_every_command_and_method_is_documented() -> None:
     known = {
         flag for one in commands for param in one.params for flag in (*param.opts, *param.secondary_opts)
     }
-    assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", page)) <= known | {"--help", "--help-all"}
+    assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", page)) <= known | {
+        "--help",
+        "--help-all",
+        "--log-file",
+        "--log-level",
+    }
 
 
 COMMANDS = [

@@ -14,7 +14,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import BOOL, BY_COLUMN, NONE, Constraints, EachOf, FloatIn, InstanceOf, require
 from discreet.core.release import Release
-from discreet.core.schema import Role
+from discreet.core.schema import Role, quasi_weights
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice
@@ -164,7 +164,7 @@ class LocalSuppression(TablePublisher):
 
     def _weights(self, table: Table) -> FloatArray:
         """Return what a star costs by column: more than all of the less important ones together."""
-        weights = np.array(table.schema.quasi_weights(None, owner=self), np.float64)
+        weights = np.array(quasi_weights(table.schema, None, owner=self), np.float64)
         named = [table.schema.quasi.index(name) for name in dict.fromkeys(self.importance or ())]
         weights[named] = 0
         for column in reversed(named):

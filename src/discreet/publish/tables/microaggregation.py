@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.params import BY_COLUMN, Constraints
+from discreet.core.schema import quasi_weights
 from discreet.core.tables.table import Table
 from discreet.publish.pseudo.microaggregation import segment
 from discreet.publish.tables.boxes import Segments, boxes
@@ -104,7 +105,7 @@ class Microaggregation(PartitionPublisher):
             middle = np.average(line, weights=counts)
             spread = np.sqrt(np.average((line - middle) ** 2, weights=counts))
             points[:, column] = (line - middle) / spread if spread > 0 else 0.0
-        weights = np.array(table.schema.quasi_weights(self.weights, owner=self), np.float64)
+        weights = np.array(quasi_weights(table.schema, self.weights, owner=self), np.float64)
         return points * (weights / weights.max()), counts, point_of.astype(np.int64)
 
     def _alike(self, table: Table, labels: IntArray, point_of: IntArray) -> IntArray:

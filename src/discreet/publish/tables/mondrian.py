@@ -13,6 +13,7 @@ from discreet.core.arrays import BoolArray, CodeArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import BOOL, BY_COLUMN, Constraints, OneOf
+from discreet.core.schema import quasi_weights
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
@@ -107,7 +108,7 @@ class Mondrian(PartitionPublisher):
 
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
         """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
-        geometry = _geometry(quasi_books(table), table.schema.quasi_weights(self.weights, owner=self))
+        geometry = _geometry(quasi_books(table), quasi_weights(table.schema, self.weights, owner=self))
         if self.strict and can_divide(self.guarantee, table):
             return divided(self.guarantee, table, geometry)
         codes, weights, tuples = self._rows(table)
