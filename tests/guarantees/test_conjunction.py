@@ -33,6 +33,7 @@ from discreet.guarantees import (
     KMap,
     LocalDP,
     MaxRisk,
+    MInvariance,
     NoValueDisclosed,
     PerUnit,
     PrivacyDegree,

@@ -253,11 +253,9 @@ def matching_values(
     """
     if pa.types.is_integer(values.type):
         is_wide = values.type.bit_width == 64
-        likely = (
-            values.filter(pc.greater_equal(values, pa.scalar(SMALLEST_NUMBER, values.type)))
-            if is_wide
-            else values.slice(0, 0)
-        )
+        # The bound has the type of the column: unsigned numbers need not fit into signed ones.
+        least = pa.scalar(SMALLEST_NUMBER if is_wide else 0, values.type)
+        likely = values.filter(pc.greater_equal(values, least)) if is_wide else values.slice(0, 0)
         return Facts(name, "whole", len(values) + n_missing, n_missing, 0), likely.cast(pa.string())
     rows = np.asarray(counts, np.int64)
     values, rows = values.filter(pa.array(rows > 0)).cast(pa.large_string()), rows[rows > 0]

@@ -273,8 +273,8 @@ class AnonymizeTogether(Protocol):
         if self.origin_known and self.max_suppressed:
             # A small cell of one party takes the rows of others with it once it is merged with theirs, so that more
             # rows may be lost higher up: every height is tried, from the least.
-            found = (node for height in sorted(heights) if (node := first(height)) is not None)
-            return next(found, None), tried
+            by_height = map(first, sorted(heights))
+            return next((feasible for feasible in by_height if feasible is not None), None), tried
         low, high = 0, max(heights)
         while low <= high:
             middle = (low + high) // 2
