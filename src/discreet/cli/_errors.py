@@ -24,6 +24,7 @@ CODES = {
     "NetworkError": 8,
     "PeerLostError": 8,
     "LostPartyError": 8,
+    "TooFewPartiesError": 8,
 }
 """The exit code by the cause, which the class of an error names; what a user must mend otherwise ends with 2."""
 

@@ -33,6 +33,10 @@ class PeerLostError(PartyError):
         self.late = late
 
 
+class TooFewPartiesError(PartyError):
+    """A sum that was not opened, as fewer parties remain than it needs."""
+
+
 class LostPartyError(PartyError):
     """A sum that was not opened, as it lacks a party that must be in it; ``remaining`` are the others, by name."""
 

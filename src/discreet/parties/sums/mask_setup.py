@@ -22,7 +22,7 @@ from discreet.parties.crypto.masks import (
     unseal,
 )
 from discreet.parties.crypto.shamir import SHARE_BYTES, split_secret
-from discreet.parties.errors import LostPartyError, PartyError, PeerLostError
+from discreet.parties.errors import LostPartyError, PartyError, PeerLostError, TooFewPartiesError
 from discreet.parties.protocol import Party
 
 _PAIR = 2 * SHARE_BYTES
@@ -203,11 +203,11 @@ def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> di
 
 
 def require_enough_parties(half: Half, places: Iterable[int]) -> None:
-    """Raise a PartyError unless enough parties remain."""
+    """Raise a TooFewPartiesError unless enough parties remain."""
     remaining = set(places)
     if len(remaining) < half.threshold:
         lost = ", ".join(name for index, name in enumerate(half.party.names) if index not in remaining)
-        raise PartyError(
+        raise TooFewPartiesError(
             f"{len(remaining)} of {half.n} parties remain; the secure sum needs {half.threshold}. Nothing was opened. "
             f"Lost: {lost}."
         )
