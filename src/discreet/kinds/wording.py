@@ -110,6 +110,15 @@ def counted(n: int, singular: str, many: str | None = None) -> str:
     return f"{n:,} {singular if n == 1 else many or singular + 's'}"
 
 
+def span(least: float, most: float) -> str:
+    """Format from where to where sizes go.
+
+    >>> span(5, 1600), span(15, 15)
+    ('5 to 1,600', '15')
+    """
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
 def percent(share: float) -> str:
     """Write a share so that little is never shown as nothing, nor almost all as all.
 
