@@ -111,7 +111,7 @@ def _our_judging(rows: Any, out: Path) -> None:
     from discreet.guarantees import KAnonymity
 
     del out
-    assert KAnonymity(2).check(_table(rows)).classes > 0
+    assert KAnonymity(2).check(_table(rows)).n_groups > 0
 
 
 def _their_judging(rows: Any, out: Path) -> None:

@@ -196,7 +196,8 @@ def test_what_is_not_released_is_in_no_byte(
 
 @every(
     {
-        name: EVERYONE[name][-1:]
+        # The last variant suppresses rows; that of levels then keeps some in a class of stars.
+        name: EVERYONE[name][-2:-1] if name == "OptimalLattice" else EVERYONE[name][-1:]
         for name in ("OptimalLattice", "Samarati", "Incognito", "Generalization", "Recipe")
     }
 )

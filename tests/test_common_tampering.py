@@ -23,7 +23,7 @@ from discreet.core.errors import DiscreetError, OutputError
 from discreet.guarantees import DistinctDiversity, KAnonymity, TCloseness
 from discreet.job.descriptions import roles_of
 from discreet.job.release_checking import ReleaseJudgment, judge_release
-from discreet.publish import Mondrian
+from discreet.publish import Mondrian, Mst
 from tests.test_common_releases import found
 
 PLANTED = "planted"
@@ -46,12 +46,20 @@ def by_tree() -> Any:
     return Mondrian(promise).release(Table(rows, {"zip": quasi(masked()), "ill": ill}))
 
 
+def of_noise() -> Any:
+    """Release synthetic rows, whose budget only the owner can account for."""
+    rows = pa.table({"age": np.arange(80) % 9, "ill": list("abcd") * 20})
+    table = Table(rows, {"age": quasi(), "ill": sensitive()})
+    return Mst(2.0, domains={"age": "0:10:1", "ill": list("abcd")}, n_steps=30).release(table)
+
+
 def makers() -> dict[str, Any]:
     """Return how a release of each kind, and by each first guarantee, is made: by the first method that does."""
     made: dict[str, Any] = {}
     for one in (param.values[0] for param in found()):
         name = f"{one.method.makes_of(one.takes)} {one.method.guarantees[0]}"
         made.setdefault(name, lambda one=one: one.release(one.case.guarantee(2)))
+    made["synthetic-data DifferentialPrivacy"] = of_noise
     return made | {"table of people": of_people, "table by a tree": by_tree}
 
 

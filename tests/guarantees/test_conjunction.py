@@ -33,6 +33,7 @@ from discreet.guarantees import (
     KMap,
     LocalDP,
     MaxRisk,
+    MInvariance,
     NoValueDisclosed,
     PerUnit,
     PrivacyDegree,
@@ -70,11 +71,19 @@ def test_every_exported_guarantee_is_here() -> None:
     of_baskets = {KmAnonymity, RulesHidden}  # tests/guarantees/test_km_anonymity.py, tests/output/hiding
     of_units = {PerUnit}  # tests/guarantees/test_per_unit.py
     of_whole_tables = {MaxRisk}  # tests/guarantees/test_max_risk.py
+    of_sequences = {MInvariance}  # tests/publish/linked/test_counterfeits.py
     of_query_logs = {NoValueDisclosed, DifferentialPrivacy}  # tests/output/audit
     of_records = {ExpectedAnonymity, CellProtection}  # tests/guarantees/records, tests/output/tabular
     of_sketches = {kind for kind in kinds if issubclass(kind, SketchGuarantee)}  # tests/collect
     elsewhere = (
-        of_channels | of_baskets | of_units | of_whole_tables | of_query_logs | of_records | of_sketches
+        of_channels
+        | of_baskets
+        | of_units
+        | of_whole_tables
+        | of_sequences
+        | of_query_logs
+        | of_records
+        | of_sketches
     )
     assert kinds - elsewhere == {type(guarantee) for guarantee in EVERY} | {
         Guarantee,

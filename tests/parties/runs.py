@@ -68,8 +68,9 @@ def items(folder: Path, name: str, values: list[str]) -> Path:
     return path
 
 
-def assert_one_line(ended: Ended) -> None:
-    assert ended.code == 8  # the network, or a party that was lost
+def assert_one_line(ended: Ended, *, code: int = 8) -> None:
+    """Judge a party that ended early; 8 is the exit code of the network and of parties that were lost."""
+    assert ended.code == code, ended.stderr
     assert len([line for line in ended.stderr.splitlines() if line.startswith("error: ")]) == 1
     assert "Traceback" not in ended.stderr
     assert not ended.wrote

@@ -134,7 +134,7 @@ def test_a_run_is_found_again_and_cancelled_from_another_tab(
     chromium: Any, server: StudioServer, tmp_path: Path
 ) -> None:
     with watched_page(chromium, server) as page:
-        opened(page, written(tmp_path, PATIENTS + PATIENTS.partition("\n")[2] * 400))
+        opened(page, written(tmp_path, PATIENTS + PATIENTS.partition("\n")[2] * 3000))
         page.goto(page.url.replace("look", "protect"))
         page.click("#start")
         page.wait_for_selector("#cancel")

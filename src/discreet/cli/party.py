@@ -109,7 +109,7 @@ def keys(name: str, address: str, days: int, folder: Path, as_json: bool, quiet:
 @_CONSENT
 @options.printing
 def explain_session(session: Path, two_parties_see_each_other: bool, as_json: bool, quiet: bool) -> None:
-    """Say what the SESSION computes, what each party learns, who collects, and whom it trusts; nothing is sent."""
+    """Print what the SESSION computes, what each party learns, who collects, and whom it trusts; nothing is sent."""
     from discreet.cli._output import print_result
     from discreet.parties.network.explanation import explain
     from discreet.parties.network.session import PartySession
@@ -138,7 +138,7 @@ def doctor(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Say what the SESSION reveals, and check names, ports, clocks, certificates and versions; no data is read."""
+    """Print what the SESSION reveals, and check names, ports, clocks, certificates and versions; no data is read."""
     from discreet.cli._output import print_json, print_lines
     from discreet.parties.network.doctor import examine
     from discreet.parties.network.explanation import explain

@@ -117,6 +117,7 @@ class AdditiveNoise:
                 "count from a nearer origin."
             )
         drawn = self.noise.draw(numbers.size, chance).reshape(numbers.shape)
+        # Values are rounded to the grid of the noise, so that no low bit of the sum holds one.
         return np.asarray(np.rint(numbers / grid) * grid + drawn)
 
     def reconstruct(
@@ -218,9 +219,12 @@ def noise_for_conditional_privacy(kind: type[Kind], privacy: float, *, truth: De
             f"next to nothing; use {most * (1 - 2 * _NEAREST):.6g} or less."
         )
     low, high = privacy / 1e3, privacy
+    # The privacy left grows with the spread, toward that of the
+    # values themselves; the check above keeps this from running on.
     while conditional_privacy(kind(high), truth) < privacy:  # type: ignore[call-arg]
         low, high = high, 4 * high
     for _ in range(_HALVINGS):
+        # The geometric mean, as the bracket spans powers of ten.
         middle = (low * high) ** 0.5
         enough = conditional_privacy(kind(middle), truth) >= privacy  # type: ignore[call-arg]
         low, high = (low, middle) if enough else (middle, high)
@@ -245,6 +249,7 @@ def _noisy_entropy(noise: Noise, truth: Density) -> float:
 def _cells(noise: Noise, truth: Density) -> FloatArray:
     steps = np.linspace(-1, 1, 2 * min(_AROUND, max(4, _MOST_CELLS // (4 * truth.edges.size))) + 1)
     far = np.unique(np.concatenate([noise.spread * steps, noise.reach * steps]))
+    # The density of noisy values bends where an edge of an interval, carried by the noise, comes to lie.
     near = (truth.edges[:, None] + far[None, :]).ravel()
     even = np.linspace(truth.edges[0] - noise.reach, truth.edges[-1] + noise.reach, _POINTS)
     cells = np.unique(np.concatenate([near, even]))

@@ -53,6 +53,7 @@ def codes_of(values: Any, categories: Sequence[Any], *, column: str = "data") ->
     """Return the place of every value among the categories; errors call the values by a name."""
     try:
         array = arrow_values(values)
+        # Nulls alone have no type that can be looked up; cast, they are counted and refused like others.
         if pa.types.is_null(array.type):
             array = array.cast(pa.array(list(categories)).type)
         codes = pc.index_in(array, value_set=_value_set(categories, array.type))

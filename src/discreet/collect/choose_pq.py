@@ -148,6 +148,7 @@ def point_of(p: float, q: float, required: Choices) -> Choice:
         error=error,
         error_ratio=ratio,
         epsilon=channel.epsilon,
+        # For each true entry there are (1 − s) / s missing ones, of which 1 − q are reported.
         growth=p + (1 - s) / s * (1 - q),
         private=privacy >= required.at_least,
         accurate=ratio <= 1 + required.tolerance,

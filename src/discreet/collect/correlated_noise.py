@@ -116,6 +116,8 @@ class CorrelatedNoise:
                 "nearer origin."
             )
         drawn = chance.normal(numbers.size).reshape(numbers.shape) @ self._root.T
+        # Numbers and noise are rounded to the grid each for itself: the low bits of a sum of floats would
+        # show which numbers were added.
         return np.asarray((np.rint(numbers / grids) + np.rint(drawn / grids)) * grids)
 
     def __repr__(self) -> str:

@@ -48,5 +48,6 @@ def released_frame(frame: nw.DataFrame[Any]) -> Any:
     if frame.implementation.is_pyarrow():
         return native.replace_schema_metadata(None)
     if frame.implementation.is_pandas_like():
+        # Attributes of a pandas frame survive assignments, and may hold anything about the original.
         native.attrs = {}
     return native

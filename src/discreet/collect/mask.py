@@ -78,6 +78,7 @@ class EMask:
         check_parameters(self)
         for name in ("p", "q"):
             object.__setattr__(self, name, float(getattr(self, name)))
+        # Near 1 the estimates divide by almost nothing, so a sum of 1 but for rounding is refused as well.
         if abs(self.p + self.q - 1) < _SAME:
             self._refuse(
                 "The 'p' and 'q' parameters of EMask must not add up to 1", f"{self.p:g} and {self.q:g}"
@@ -148,6 +149,8 @@ class EMask:
         if most == 0:
             return 0.0
         larger, smaller = sorted(self._gain(), reverse=True)
+        # Each basket has at most ``most`` items that the other one lacks. The direction that loses more is
+        # counted in full; the bits that are left bound the other one.
         rest = min(most, n_items - most)
         return most * larger + (rest * smaller if rest else 0.0)
 

@@ -124,6 +124,7 @@ class MultiplicativeNoise:
         """Return the distribution of values from that of logarithms: shares stay, and the intervals are mapped."""
         edges = np.exp(density.edges)
         for end, stated, log in ((0, self.low, density.edges[0]), (-1, self.high, density.edges[-1])):
+            # The exponential of a rounded logarithm may miss the stated end by its last bit.
             if stated is not None and log == np.log(stated):
                 edges[end] = stated
         return replace(density, edges=edges)

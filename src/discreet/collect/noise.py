@@ -268,12 +268,15 @@ class Laplace(Noise):
     def draw(self, size: int, chance: Chance) -> FloatArray:
         """Draw noise, in multiples of the grid."""
         steps = self.scale / self.grid
+        # The whole part of an exponential number is geometric, so
+        # the difference is a discrete Laplace number of grid steps.
         ups, downs = (np.floor(chance.exponential(size) * steps) for _ in range(2))
         return np.asarray((ups - downs) * self.grid)
 
     def epsilon(self, span: float) -> float:
         """Return the local differential privacy of a value within ``span``, all rounding counted."""
         require(self, "span", span, FloatIn(0))
+        # Rounding to the grid can put two values one step farther apart than they are.
         return (span + self.grid) / self.scale + _DRAWN
 
     @classmethod
@@ -286,6 +289,7 @@ class Laplace(Noise):
         >>> round(chosen.scale, 2), chosen.epsilon(100) <= 0.5
         (200.01, True)
         """
+        # What rounding adds to ε at the most, since the grid is at most 2^−16 of the scale.
         lost = 1 / _FEWEST_STEPS + _DRAWN
         require(cls.__name__, "epsilon", epsilon, FloatIn(2 * lost))
         require(cls.__name__, "low", low, FloatIn())

@@ -96,7 +96,9 @@ class Pram(RandomizedResponse):
         require(cls.__name__, "shares", listed, cls.constraints["shares"])  # type: ignore[arg-type]
         # A report of category j is likelier from j than from any other by 1 + (1 - redraw) / (redraw * share of j).
         stay = math.expm1(epsilon) * min(listed) / sum(listed)
+        # That is (1 − redraw) / redraw ≤ (e^ε − 1) · share, for the rarest category.
         redraw = min(1 / (1 + stay), 1 - _LITTLE)
+        # What is drawn has rounded probabilities, which can exceed ε by a little.
         while (channel := cls(categories, shares, redraw=redraw)).epsilon > epsilon:
             redraw += (1 - redraw) * _LITTLE
         return channel

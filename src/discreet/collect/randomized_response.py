@@ -82,6 +82,8 @@ class RandomizedResponse:
     @property
     def epsilon(self) -> float:
         """The local differential privacy: the largest log-ratio of two probabilities of the same report, as drawn."""
+        # In cells of the uniform draw, which is what a report
+        # is made of: the matrix itself is rounded to them.
         drawn = np.diff(cells_below(self._ladder()), axis=1, prepend=0.0)
         least, most = drawn.min(axis=0), drawn.max(axis=0)
         if (least == 0).any():
@@ -99,6 +101,7 @@ class RandomizedResponse:
         drawn = chance.uniform(codes.size)
         for code, ladder in enumerate(self._ladder()):
             here = codes == code
+            # Without the last rung, which is 1: a draw can never lead beyond the last category.
             reports[here] = np.searchsorted(ladder[:-1], drawn[here], side="right")
         return reports
 
@@ -140,6 +143,8 @@ class RandomizedResponse:
         n = round(total)
         inverse = np.linalg.inv(self.matrix.T)
         unbiased = inverse @ (reported / total)
+        # The estimate is a mean of one column of the inverse for each
+        # report: its variance is the mean square less the squared mean.
         variance = (inverse**2) @ (reported / total) - unbiased**2
         errors = np.sqrt(np.maximum(variance, 0.0) / total)
         if method == "inverse" or (unbiased >= 0).all():

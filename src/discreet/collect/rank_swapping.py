@@ -119,6 +119,8 @@ class RankSwapping:
         """Return the rows of each class: those that are equal in the columns that stay."""
         number = np.zeros(len(frame), np.int64)
         for name in self.within:
+            # Renumbered column by column, so that numbers stay below
+            # the number of rows however many columns there are.
             number = np.unique(np.stack([number, _codes(frame, name)]), axis=1, return_inverse=True)[
                 1
             ].reshape(-1)
@@ -138,6 +140,8 @@ class RankSwapping:
         drawn = chance.uniform(len(column))
         for rows in classes:
             order = rows[np.lexsort([ties[rows], ranks[rows]])] if ranked else rows[np.argsort(ties[rows])]
+            # A share of 0.29 of 100 rows is 28.99… in floats. Without ranks the order is random, so that the
+            # next row is a random partner.
             width = int(self.window * rows.size + 1e-9) if ranked else 1
             _swap(partner, order, width, drawn[rows])
         largest = max((rows.size for rows in classes), default=0)
@@ -164,6 +168,7 @@ def _swap(partner: IntArray, order: IntArray, width: int, drawn: Any) -> None:
     """
     free = np.ones(order.size, np.bool_)
     for at in range(order.size):
+        # Near the upper end, or among rows that have moved, there may be no partner; the value stays then.
         ahead = np.flatnonzero(free[at + 1 : at + 1 + width]) if free[at] else ()
         if not len(ahead):
             continue

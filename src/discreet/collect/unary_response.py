@@ -76,6 +76,7 @@ class UnaryResponse:
     def symmetric(cls, categories: Sequence[Any], *, epsilon: float) -> UnaryResponse:
         """Choose the same probability for every bit at an ε, as RAPPOR does."""
         require(cls.__name__, "epsilon", epsilon, FloatIn(0, 700, closed="right"))
+        # Two truths differ in two bits, each of which takes half of the budget.
         stays = _stays(epsilon / 2)
         return cls(categories, p=stays, q=stays)
 
@@ -100,6 +101,7 @@ class UnaryResponse:
             true_codes = codes[start : start + step]
             drawn = chance.uniform(true_codes.size * k).reshape(true_codes.size, k)
             rows = np.arange(true_codes.size)
+            # The own bit is written over by the same draw, held against p: no draw is used for two bits.
             reports[start : start + step] = drawn >= self.q
             reports[start + rows, true_codes] = drawn[rows, true_codes] < self.p
         return reports
@@ -134,6 +136,7 @@ class UnaryResponse:
         yes = np.asarray(counts, np.float64) / total
         if yes.shape != (len(self.categories),) or not ((yes >= 0) & (yes <= 1)).all():
             raise InputError(f"The counts must be {len(self.categories)} numbers between 0 and 'n'.")
+        # The expected share of yes is (1 − q) + slope · share, solved for the share.
         slope = self.p + self.q - 1
         shares = (yes - (1 - self.q)) / slope
         errors = np.sqrt(yes * (1 - yes) / total) / abs(slope)

@@ -427,6 +427,7 @@ class AllOf(Guarantee):
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name the sensitive columns that some part looks at, in the table's order."""
         looked_at = dict.fromkeys(name for part in self.parts for name in part.columns(sensitive))
+        # The coded columns by which units are counted are no columns of the table.
         hidden = (name for name in looked_at if name not in sensitive)
         return (*(name for name in sensitive if name in looked_at), *hidden)
 
@@ -487,6 +488,7 @@ class AllOf(Guarantee):
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail some part, however the class is divided."""
         least = [part.failing_at_least(groups, moved=moved) for part in self.parts]
+        # The same rows may fail several parts, so that the numbers do not add up.
         return np.asarray(np.maximum.reduce(least))
 
     def describe(self) -> str:
@@ -516,6 +518,7 @@ def compare(
     measure: FloatArray, relation: Relation, bound: float | FloatArray, tolerance: float = TOLERANCE
 ) -> BoolArray:
     """Compare measures with a bound; what lies within the tolerance counts as equal."""
+    # Relative to bounds above 1, absolute for those below.
     slack = tolerance * np.maximum(1.0, np.abs(bound))
     if relation == ">=":
         return np.asarray(measure >= bound - slack)
@@ -533,6 +536,7 @@ def failing_share(measure: FloatArray, bound: float, highest: float | FloatArray
     bound += TOLERANCE * max(1.0, abs(bound))
     room = np.broadcast_to(np.subtract(highest, bound), measure.shape)
     share = np.divide(measure - bound, room, out=np.zeros(measure.size), where=room > TOLERANCE)
+    # As a lower bound, the share may only be made smaller by rounding.
     return np.asarray(np.clip(share - TOLERANCE, 0.0, 1.0))
 
 

@@ -96,6 +96,7 @@ def _is_ip(text: str) -> bool:
 
 
 def _is_social_security(text: str) -> bool:
+    # The areas 000, 666 and those from 900 on are never issued, nor are group 00 and serial 0000.
     area, group, serial = re.findall("[0-9]+", text)
     return area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
 

@@ -152,15 +152,6 @@ class Schema(Mapping[str, Column]):
         """The quasi-identifiers."""
         return self.named(Role.QUASI)
 
-    def quasi_weights(self, factors: Mapping[str, float] | None, *, owner: object) -> list[float]:
-        """Return the weight of each quasi-identifier: its own, times the parameter ``weights`` of the owner."""
-        factors = factors or {}
-        for name, factor in factors.items():
-            if name not in self.quasi:
-                raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
-            require(owner, "weights", factor, POSITIVE)
-        return [self[name].weight * factors.get(name, 1.0) for name in self.quasi]
-
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The sensitive columns."""
@@ -208,6 +199,16 @@ class Schema(Mapping[str, Column]):
             else:
                 columns[name] = replace(column, weight=1.0)
         return Schema(columns)
+
+
+def quasi_weights(schema: Schema, factors: Mapping[str, float] | None, *, owner: object) -> list[float]:
+    """Return the weight of each quasi-identifier: its own, times the parameter ``weights`` of the owner."""
+    factors = factors or {}
+    for name, factor in factors.items():
+        if name not in schema.quasi:
+            raise SchemaError(f"A weight is given for '{name}', which is no quasi-identifier.")
+        require(owner, "weights", factor, POSITIVE)
+    return [schema[name].weight * factors.get(name, 1.0) for name in schema.quasi]
 
 
 def _key(role: str, pseudonym: bytes | str | None) -> bytes | None:

@@ -77,6 +77,7 @@ def validated(check: Callable[..., Any], *args: Any, advice: str = "", **options
         if type(error).__name__ == "NotFittedError":
             raise
         failure = _reworded(error, advice)
+    # Outside of the handler: the original, which may hold a cell, is not even the context.
     raise failure
 
 
@@ -116,6 +117,7 @@ def symmetric_matrix(values: Any) -> FloatArray | None:
         return None
     if not matrix.size or not np.isfinite(matrix).all():
         return None
+    # Halves, since the sum of two large numbers may overflow.
     half = matrix.astype(np.float64) / 2
     if np.abs(half - half.T).max() > _SYMMETRIC * np.abs(half).max():
         return None

@@ -92,6 +92,7 @@ def _process_folder(process: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{process}-", dir=parent))
     lock = folder / _LOCK
     lock.touch(mode=0o600)
+    # Held until the process ends, however it ends: the descriptor is never closed.
     try_lock(lock)
     atexit.register(_forget, folder, process)
     return folder
@@ -107,6 +108,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _forget(folder: Path, process: int) -> None:
+    # A forked child has the handler too, and must leave its parent's folder alone.
     if os.getpid() == process:
         remove(folder)
 
@@ -164,6 +166,8 @@ def atomic_folders(
         yield [folder.temporary for folder in folders]
         for new, kind in zip(folders, kinds.values(), strict=True):
             with _as_output_error(new.named):
+                # Content first, names afterwards: after a crash no name stands for what the disk does not
+                # have.
                 for folder, _, files in os.walk(new.temporary):
                     for name in files:
                         _sync(Path(folder, name))
@@ -195,6 +199,7 @@ def _prepared(path: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool
 
 def _usual_mode(folder: Path) -> int:
     """Return the mode of a new folder, seen from one that is made inside another and removed again."""
+    # The umask cannot be read without being set.
     probe = folder / "mode"
     probe.mkdir()
     mode = stat.S_IMODE(probe.stat().st_mode)
@@ -250,6 +255,7 @@ def _temporary(target: Path, mark: str = "") -> Path:
 
 
 def _new_file(path: Path) -> None:
+    # Where something has the name already, also a link, the file is not opened.
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
 
@@ -295,6 +301,7 @@ def _undisturbed() -> Iterator[None]:
 def _swap(folders: Sequence[_NewFolder]) -> None:
     """Rename new folders into where the old ones were, which are locked until they are removed; all or none."""
     olds: list[Path] = []
+    # Whatever fails, `back` takes back the names that were changed, the last first.
     with contextlib.ExitStack() as back, contextlib.ExitStack() as locks:
         for new in folders:
             with _as_output_error(new.named):

@@ -203,6 +203,7 @@ class NewFile(_Written):
         temporary = self._target.with_name(f".{self._target.name}.{self._folder.name}.discreet-tmp")
         try:
             shutil.copyfile(self.rows, temporary)
+            # Unlike a rename, a link fails where another run took the name meanwhile.
             os.link(temporary, self._target)
         except FileExistsError:
             raise _there_already(self._target) from None

@@ -124,6 +124,7 @@ def read(
         failure: DiscreetError = error
     except OSError as error:
         failure = InputError(f"{path} cannot be read: {reason(error)}.")
+    # What the engine raised may quote cells, and is to be no context of this error.
     failure.__cause__ = failure.__context__ = None
     raise failure
 

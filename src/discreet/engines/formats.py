@@ -170,6 +170,7 @@ def write_bytes(path: Path, data: Any, *, display_path: Path) -> None:
     """Write bytes, packed as the ending of the shown name says."""
     suffix = display_path.suffix.lower()
     if suffix == ".gz":
+        # Without a name and a time, so that the same rows have the same bytes.
         with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream:
             stream.write(data)
     elif suffix in PACKED:

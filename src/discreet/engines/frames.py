@@ -189,6 +189,7 @@ def piece_of_rows(recoding: Recoding) -> CodeArray:
     by_tuple = dealt[np.argsort(recoding.pieces.tuple_[dealt], kind="stable")]
     pieces = np.empty(rows.size, np.int32)
     order = np.arange(rows.size) if recoding.seed is None else keyed_order(recoding.seed, rows.size, DEALT)
+    # Rows by tuple, in random order within each, meet the pieces by tuple.
     pieces[order[np.argsort(rows[order], kind="stable")]] = by_tuple
     return pieces
 
@@ -227,6 +228,7 @@ def _as_pandas(rows: pa.Table, like: Any, original: Collection[str]) -> Any:
 
 def _pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
     if dtype.name == "object":
+        # Otherwise whole numbers with nulls would come back as floats.
         return column.to_pandas(integer_object_nulls=True).astype(object)
     if hasattr(dtype, "__from_arrow__") and dtype.name != "category":
         mapper = {column.type: dtype}.get

@@ -29,6 +29,7 @@ DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
 """The endings of the files of databases."""
 _PARTITION = re.compile(r"([^=]+)=(.*)", re.DOTALL)
 _NULL = "__HIVE_DEFAULT_PARTITION__"
+# A leading zero makes a code of a number; 18 digits always fit into 64 bits.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 _DATE = re.compile(r"[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)")
 _HEAD = 4096
@@ -96,6 +97,7 @@ def database_file(path: str | os.PathLike[str]) -> tuple[Path, str | None] | Non
     """
     text = os.fspath(path)
     file, mark, table = text.partition("?table=")
+    # A file may bear the whole name.
     if mark and not Path(text).exists():
         return Path(file), unquote(table)
     return (Path(text), None) if Path(text).suffix.lower() in DATABASES else None

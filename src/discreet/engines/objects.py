@@ -150,6 +150,7 @@ def dataset_of(
     rows = dataset.dataset(
         names, filesystem=store, format=format_, partitioning=hive, partition_base_dir=root
     )
+    # Arrow would take the columns of the first file, and fill up what others lack with nulls.
     first, *others = (fragment.physical_schema for fragment in rows.get_fragments())
     if not all(first.equals(other) for other in others):
         raise InputError(f"{source} holds files with other columns or types than the rest.")

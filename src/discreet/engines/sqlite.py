@@ -122,6 +122,7 @@ def _type(session: sqlite3.Connection, table: str, name: str, declared: str) -> 
     if kinds and kinds.keys() <= {"integer", "real"}:
         low, high = kinds.get("integer", (0, 0))
         return pa.float64() if -_EXACT <= low <= high <= _EXACT else pa.string()
+    # A column of no declared type is no date, whatever its texts look like.
     for words, (pattern, type_, parse) in _ISO.items():
         if kinds.keys() == {"text"} and words.startswith(declared.replace("DATETIME", "TIMESTAMP") or "?"):
             values = session.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL")

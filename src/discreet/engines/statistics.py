@@ -139,6 +139,7 @@ def _code(code: Any) -> Any:
 def _without_time(path: Path, format_: str) -> None:
     """Replace the time of writing in the head of a file by a fixed one."""
     content = path.read_bytes()
+    # Bytes 92 to 108 of an SPSS header are the date and the time of its making.
     if format_ == "sav":
         path.write_bytes(content[:92] + b"01 Jan 2600:00:00" + content[109:])
         return

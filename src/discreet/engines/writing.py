@@ -61,6 +61,7 @@ def write_frame(
         failure = OutputError(f"{target} cannot be written: {write_failure(error)}.")
     else:
         return target
+    # The engine's own error may hold values, and is to be no context of this one.
     failure.__cause__ = failure.__context__ = None
     raise failure
 
@@ -81,6 +82,7 @@ def published_batches(frame: Any) -> pa.RecordBatchReader:
         ]
         return pa.Table.from_arrays(columns, names=table.column_names)
 
+    # The schema of a batch without rows, as it is published; every batch is cast to it.
     empty = engine.schema(frame).empty_table().to_batches(max_chunksize=1)
     schema = rows(empty[0] if empty else pa.RecordBatch.from_pylist([], engine.schema(frame))).schema
     batches = (part for batch in engine.batches(frame) for part in rows(batch).cast(schema).to_batches())

@@ -233,6 +233,7 @@ def epsilon_of(rho: float, delta: float) -> float:
     if delta <= 0:
         return math.inf
     beyond = _ORDERS - 1
+    # Every order has a valid epsilon, so that the least over some of them may be too high and never too low.
     bounds = _ORDERS * rho + np.log1p(-1 / _ORDERS) - (math.log(delta) + np.log(_ORDERS)) / beyond
     return max(float(bounds.min()), 0.0)
 
@@ -247,6 +248,7 @@ def rho_of(epsilon: float, delta: float) -> float:
     low, high = 0.0, max(epsilon, 1.0)
     while epsilon_of(high, delta) <= epsilon:
         low, high = high, 2 * high
+    # The cost at low always keeps the epsilon, that at high never does.
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if epsilon_of(middle, delta) <= epsilon else (low, middle)

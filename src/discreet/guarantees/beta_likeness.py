@@ -65,6 +65,7 @@ class BasicBetaLikeness(_BetaLikeness):
     measured: ClassVar[str] = "relative gain of a value"
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
+        # Every class has an entry; for an empty one reduceat would take the next class's.
         return np.asarray(np.maximum.reduceat(_gain(counts), counts.indptr[:-1]))
 
 

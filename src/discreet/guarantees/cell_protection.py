@@ -168,8 +168,11 @@ class AttackerSystem:
         )
         fixed = np.where(np.isin(np.arange(table.n_cells), self.cells), 0, published)
         sums = table.relations[:, self.cells]
+        # Sums without an unknown cell say nothing.
         used = np.flatnonzero(np.diff(sums.indptr))
         self.sums, self.totals = sums[used], -(table.relations @ fixed)[used]
+        # Where every margin of a cell is suppressed nothing bounds it: far above all that is published will
+        # do.
         self.unbounded = max(10**6, 8 * int(published.max(initial=0)))
         if table.base:
             self.low = np.maximum(published - table.base + 1, 0)
@@ -220,6 +223,7 @@ class AttackerSystem:
         if self._obeys_rule(table):
             yield table
             return
+        # That some cell is small is no linear condition: each that may be is made small in turn.
         for cell in np.flatnonzero(self.low <= self.small):
             high = self.high.copy()
             high[cell] = self.small
@@ -283,12 +287,14 @@ class AttackerSystem:
 
         Two tables of which both agree with the release prove that a cell's interval is at least that wide.
         """
+        # A fixed seed, so that a table always gets the same verdict.
         rng = generator(0)
         low = high = np.zeros(0, np.int64)
         n_open, misses = self.cells.size, 0
         for _ in range(_ROUNDS):
             is_open = ~settled if not low.size else ~settled & is_narrow(low, high)
             left = int(is_open.sum())
+            # Rounds that settle nothing more are soon given up: single cells are decided exactly afterwards.
             misses = misses + 1 if left == n_open else 0
             if low.size and (left <= _FEW or misses > _FEW):
                 break

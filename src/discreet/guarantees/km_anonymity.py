@@ -70,6 +70,7 @@ class KmAnonymity(Guarantee):
         from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
         laid = laid_out(data.indptr, data.items, np.arange(data.n_items, dtype=np.int32))
+        # No combination is in more baskets than there are, so that a larger k fails alike.
         least = min(self.k, len(data) + 1)
         violations = count_combinations(laid, least, min(self.m, max(int(data.lengths.max(initial=1)), 1)))
         return self._found(

@@ -101,6 +101,7 @@ class EntropyDiversity(SensitiveGuarantee):
     @property
     def smallest(self) -> int:
         """The bound l, rounded up: n rows have at most n effective values."""
+        # A bound that is whole but for rounding demands no row more.
         return math.ceil(self.l * (1.0 - 2.0 * TOLERANCE))
 
     @property
@@ -114,6 +115,7 @@ class EntropyDiversity(SensitiveGuarantee):
         The entropy of a part is at most its mean of -log p, p being the shares in the whole class. That is linear in
         the part, the entropy of the class itself over all parts, and nowhere below -log of the largest share.
         """
+        # What passes within the tolerance may not count as failing.
         log_l = math.log(self.l) - 2 * TOLERANCE
         share = np.zeros(groups.n_groups)
         for counts in self._counts(groups):
@@ -236,6 +238,7 @@ def _descending(counts: SensitiveCounts) -> IntArray:
     """Sort the counts inside every class, largest first."""
     if not counts.counts.size:
         return counts.counts
+    # One sort for all classes: taken from the end of its class's range, the largest count comes first in it.
     width = counts.counts.max() + 1
     end = (counts.group + 1) * width
     return np.asarray(end - np.sort(end - counts.counts))

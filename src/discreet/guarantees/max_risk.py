@@ -176,4 +176,5 @@ class MaxRisk(Guarantee):
 
 def _size(risk: float) -> int:
     """Return the least size of a class whose rows have at most some risk."""
+    # A reciprocal that is whole but for rounding is that size.
     return max(math.ceil(1 / risk - _DUST / risk), 1)

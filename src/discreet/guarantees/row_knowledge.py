@@ -134,12 +134,13 @@ class _Beliefs:
 
 
 def _has_value(n: IntArray, having: IntArray, rows: IntArray) -> FloatArray:
-    """Return the probability that some of so many rows, drawn from n, are among those that have a value."""
+    """Return the probability that some of a person's rows, drawn from n, are among those with a value."""
     from scipy.special import gammaln
 
     others = n - having
     possible = others >= rows
     left = np.where(possible, others - rows, 0)
+    # C(n - c, r) / C(n, r) by logarithms; expm1 keeps probabilities near 0 exact.
     lacking = gammaln(others + 1) - gammaln(left + 1) - gammaln(n + 1) + gammaln(n - rows + 1)
     return np.where(possible, -np.expm1(lacking), 1.0)
 
@@ -166,11 +167,13 @@ def _most_believed(guarantee: Guarantee, beliefs: _Beliefs) -> FloatArray:
         case AlphaKAnonymity():
             limit = guarantee.alpha
         case RecursiveDiversity():
+            # From r_1 < c (n - r_1): the ranks that count leave the most frequent value out.
             limit = guarantee.c / (1 + guarantee.c)
         case EntropyDiversity():
             n_values = np.diff(beliefs.counts.indptr)[beliefs.counts.group[beliefs.entry]]
             limit = _of_entropy(guarantee.l, n_values)
         case TCloseness(distance="equal"):
+            # The distance is the sum of what values have too much, so that one has at most t.
             limit = prior + guarantee.t
         case EnhancedBetaLikeness():
             limit = prior * (1 + np.minimum(guarantee.beta, -np.log(prior)))
@@ -182,7 +185,7 @@ def _most_believed(guarantee: Guarantee, beliefs: _Beliefs) -> FloatArray:
 
 
 def _of_entropy(least: float, n_values: IntArray) -> FloatArray:
-    """Return the largest share of one of so many values whose entropy is at least log ``least``, by bisection."""
+    """Return the largest share of one of several values whose entropy is at least log ``least``, by bisection."""
     others = np.maximum(n_values - 1, 1)
     low, high = 1.0 / np.maximum(n_values, 1), np.ones(n_values.size)
     for _ in range(50):

@@ -111,6 +111,7 @@ class RulesHidden(Guarantee):
         if count < self.least_support(n):
             return True
         least = self.least_confidence
+        # In whole numbers: a confidence at the threshold is exactly that.
         return is_rule and least is not None and count * least.denominator < least.numerator * lhs_count
 
     def counts(self, data: Baskets | ItemBits) -> list[tuple[int, int]]:

@@ -100,6 +100,7 @@ class KVariance(SketchGuarantee):
     def holds_in(self, release: Release) -> BoolArray:
         """Return for every pair of published neighbors whether what is measured reaches 1."""
         first, second, caps, lengths = self._kept(release)
+        # c >= m, without the rounding of a quotient.
         return compare(
             caps, ">=", np.minimum(lengths[first], lengths[second]).astype(np.float64), self.tolerance
         )

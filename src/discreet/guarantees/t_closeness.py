@@ -187,6 +187,7 @@ class TCloseness(SensitiveGuarantee):
 
     def _highest(self, counts: SensitiveCounts) -> float:
         """Return the largest distance any class can have: that of a class with one value alone."""
+        # A search judges classes of the same table again and again.
         key = (counts.hierarchy, counts.overall.tobytes())
         if key not in self._farthest:
             self._farthest[key] = float(self._score(_alone(counts)).max())
@@ -255,6 +256,7 @@ class TCloseness(SensitiveGuarantee):
                 f"The ground distance of TCloseness has {len(ground)} rows, but the column {counts.name!r} "
                 f"has {n_codes - 1} values{nulls}: give a square matrix of {n_rows} rows."
             )
+        # No null occurs, so that its distances are never looked at.
         return np.pad(ground, ((1, 0), (1, 0)))
 
 

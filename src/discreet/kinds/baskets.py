@@ -380,6 +380,7 @@ class BasketKind(Kind):
 def _risk_lines(risk: BasketRisk) -> Iterator[Line]:
     """Say how likely a basket is found by a few known items, and is tied to a sensitive one."""
     printed = risk.up_to(_MOST_PRINTED)
+    # The released baskets may be shorter than the originals, with no risk for as many known items.
     for before, after in zip(printed.before, printed.after, strict=False):
         items = "1 known item" if before.r == 1 else f"{before.r} known items"
         chance = f"{percent(before.probability)} → {percent(after.probability)}"

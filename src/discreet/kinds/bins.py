@@ -33,10 +33,12 @@ class Bins:
 
     def spread(self, low: FloatArray, high: FloatArray, weights: IntArray) -> FloatArray:
         """Spread each weight evenly from its low to its high place, and add up per bin."""
+        # An open end reaches as far as the middle of the data, or to the other end where that lies beyond.
         low = np.where(np.isfinite(low), low, np.minimum(self.low, high))
         high = np.where(np.isfinite(high), high, np.maximum(self.high, low))
         width = (high - low)[:, None]
         reached = np.clip((self.edges - low[:, None]) / np.where(width > 0, width, 1.0), 0.0, 1.0)
+        # A point on an edge belongs to the bin above, as in `of`.
         reached = np.where(width > 0, reached, self.edges > low[:, None])
         below = np.concatenate([np.zeros((low.size, 1)), reached, np.ones((low.size, 1))], axis=1)
         return np.asarray(weights @ np.diff(below, axis=1), dtype=np.float64)
@@ -69,6 +71,7 @@ def cut(values: pa.Array, counts: IntArray, fewest: int) -> Bins | None:
 def ends_of(labels: list[str], bins: Bins, *, dates: bool) -> tuple[FloatArray, FloatArray] | None:
     """Read labels as stretches of the line; None where one cannot be read so."""
     low, high = np.empty(len(labels)), np.empty(len(labels))
+    # Of whole numbers, [20, 29] covers the line up to 30.
     step = 1.0 if bins.whole else 0.0
     for number, label in enumerate(labels):
         meaning = parse_label(label)

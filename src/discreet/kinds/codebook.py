@@ -133,7 +133,7 @@ def _groups(release: Release, name: str) -> str:
 
 
 def _labels(values: pa.Array, counts: IntArray, groups: str | None) -> Iterator[DescribedLabel]:
-    """Describe the values that occur, in their order; ``groups`` is None where they are no labels."""
+    """Return the values that occur as labels, in their order; ``groups`` is None where they are no labels."""
     written = texts(values).to_pylist()
     is_label = groups is not None
     bands = band_bounds(written) if is_label else {}
@@ -161,7 +161,7 @@ def _in_order(label: DescribedLabel) -> tuple[bool, float, float, str]:
 
 
 def _described(label: str, n_rows: int, groups: str) -> DescribedLabel:
-    """Describe a label by its notation; a name may be that of a group, which only the owner's hierarchy resolves."""
+    """Return what a label covers, by its notation; a name may be a group that only the owner's hierarchy resolves."""
     meaning = parse_label(label)
     if isinstance(meaning, Any_):
         return DescribedLabel(label, "any value, or none: it is hidden here", n_rows)
@@ -259,9 +259,11 @@ def owners_codebook(release: Release) -> str:
             continue
         shown = set(texts(release.table.encoded[name].values).to_pylist())
         leaves = texts(tree.leaves).to_pylist()
+        # A leaf covers itself, and the root everything.
         for names, nodes in zip(tree.labels[1:-1], tree.levels[1:-1], strict=True):
             for node, label in enumerate(names):
                 if label in shown:
+                    # A label of several levels is listed at the lowest alone.
                     shown.discard(label)
                     covered = [
                         leaf for leaf, at in zip(leaves, nodes[1:].tolist(), strict=True) if at == node

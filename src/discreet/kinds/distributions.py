@@ -163,6 +163,7 @@ def _with_ends(
 ) -> Bars:
     """Add bars for missing and for hidden cells, where there are enough of them."""
     hidden = float(weights[1:][starred].sum())
+    # A few missing cells of the original are a few people; those that only the release has are public.
     if counts[0] >= fewest or (counts[0] == 0 and weights[0]):
         labels = (*labels, MISSING)
         before, after = np.append(before, counts[0]), np.append(after, weights[0])
@@ -182,6 +183,7 @@ def _by_category(
     unread = max(float(weights.sum() - mass.sum() - hidden), 0.0)
     if hidden:
         labels, before, after = (*labels, HIDDEN), np.append(before, 0.0), np.append(after, hidden)
+    # Less than half a row is rounding.
     if unread > 0.5:
         labels, before, after = (*labels, "not readable"), np.append(before, 0.0), np.append(after, unread)
     shares = before / counts.sum(), after / max(weights.sum(), 1)
@@ -198,6 +200,7 @@ def _categories(book: Codebook, counts: IntArray) -> _Slots:
     if tree is not None:
         for level in range(tree.height):
             nodes = tree.levels[level]
+            # One more than the bars, since the null is a node as well.
             if 2 <= np.unique(nodes[counts > 0]).size <= MOST + 1:
                 names = (MISSING if name is None else name for name in tree.labels[level])
                 return _Slots(nodes, tuple(names))
@@ -213,6 +216,7 @@ def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered:
     n_rest = int((bar_counts > 0).sum()) - len(bars)
     if ordered:
         bars.sort()
+    # Missing values come last.
     if 0 in bars and slots.labels[0] == MISSING:
         bars.append(bars.pop(bars.index(0)))
     number = np.full(len(slots.labels), len(bars), np.int32)
@@ -225,6 +229,8 @@ def _pooled(slots: _Slots, counts: IntArray, fewest: int, *, most: int, ordered:
 
 def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[FloatArray, float]:
     """Spread the released cells over the original's codes; fully suppressed cells are hidden."""
+    # A label adds its weight where its run starts and takes it off where it stops; the sums are made at the
+    # end.
     steps = np.zeros(book.n_codes + 1)
     steps[0] += weights[0]
     steps[1] -= weights[0]
@@ -240,6 +246,7 @@ def _spread(book: Codebook, released: Codebook, weights: IntArray) -> tuple[Floa
         for start, stop in covered:
             steps[start] += weight / total
             steps[stop] -= weight / total
+    # Rounding may leave sums just below 0.
     return np.maximum(np.cumsum(steps[:-1]), 0.0), hidden
 
 
@@ -251,6 +258,7 @@ def _runs(book: Codebook) -> dict[str, tuple[int, int]]:
         return runs
     for level in range(1, tree.height):
         nodes = tree.levels[level]
+        # Nodes never decrease along the codes, so that each is one run.
         starts = np.searchsorted(nodes, np.arange(len(tree.labels[level]) + 1))
         for node, label in enumerate(tree.labels[level]):
             if label is not None and starts[node] < starts[node + 1]:

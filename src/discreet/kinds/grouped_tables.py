@@ -123,6 +123,7 @@ class GroupedTableKind(TableKind):
 
     def with_bounds(self, release: Release) -> Release:
         """Refuse: no cell is an interval."""
+        # As of any kind but a table, whose way this passes over.
         return super(TableKind, self).with_bounds(release)
 
     def usefulness(self, release: Release, *, internal: bool) -> Sequence[Block | None]:
@@ -176,13 +177,14 @@ def _has_boxes(release: Release) -> bool:
 
 
 def _counterfeits(release: Release) -> Iterator[Caution]:
-    """Say how many rows are nobody's, and what choosing groups by values shows."""
+    """Caution how many rows are nobody's, and what choosing groups by values shows."""
     n_fake = release.recipe.get("counterfeits", 0)
     if n_fake:
         yield Caution(
             "counterfeits",
-            f"{n_fake:,} of {release.table.n_rows:,} rows are counterfeits, which nobody can tell from others; a "
-            "column says how many each group has. Leave as many out of counts, and mention them beside the data.",
+            f"{n_fake:,} of {release.table.n_rows:,} rows are counterfeits, which nobody can distinguish from "
+            "others; a column says how many each group has. Leave as many out of counts, and mention them beside "
+            "the data.",
         )
     yield Caution(
         "minimality",

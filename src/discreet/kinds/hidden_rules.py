@@ -228,7 +228,7 @@ def _as_baskets(release: Release, data: Table | Baskets) -> Baskets:
 
 
 def _not_anonymous(alone: int, n_records: int, words: str) -> Iterator[Caution]:
-    """Say that hiding rules protects the owner's knowledge and not people, where somebody stands out."""
+    """Caution that hiding rules protects the owner's knowledge and not people, where somebody stands out."""
     if alone:
         yield Caution(
             "not-anonymous",
@@ -238,7 +238,7 @@ def _not_anonymous(alone: int, n_records: int, words: str) -> Iterator[Caution]:
 
 
 def _marks_of_hiding(release: Release) -> Iterator[Caution]:
-    """Say that changed cells point at the rule: all of them stand in rows that hold the rest of it."""
+    """Caution that changed cells point at the rule: all of them stand in rows that hold the rest of it."""
     table = release.table
     n_null = sum(
         column.null_count

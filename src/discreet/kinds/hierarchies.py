@@ -88,6 +88,7 @@ def key_from(text: object, *, column: str, folder: Path) -> bytes:
             raise InputError(f"The environment variable {source}, the key for column '{column}', is not set.")
         return os.environ[source].encode("utf-8", "surrogateescape")
     try:
+        # Editors end a file with a line break, which is no part of the key.
         return (folder / source).read_bytes().rstrip(b"\r\n")
     except OSError:
         raise InputError(f"The key file for column '{column}' cannot be read: {source}.") from None

@@ -149,6 +149,7 @@ def judge_baskets(
     measures_ = []
     sets = np.ones(len(data))
     for m in range(1, _MOST_KNOWN + 1 if is_measured else 1):
+        # C(n, m) = C(n, m - 1) (n - m + 1)/m: as many combinations as are to be counted.
         sets = sets * np.maximum(lengths - m + 1, 0) / m
         if m == 1 or sets.sum() <= _MOST_SETS:
             reached = KmAnonymity(1, m).check(data)

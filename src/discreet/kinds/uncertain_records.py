@@ -55,6 +55,7 @@ class PrivateUncertainFigures(PrivateFigures):
         """The spread of every record, in standard deviations of the original's first column."""
         published = UncertainPoints.of(self.release)
         column = self.release.original.source.columns(published.names[:1])[published.names[0]]
+        # Each column has the same spread in its own unit, so that the first will do.
         return np.asarray(published.spreads[:, 0] / column.to_numpy().astype(np.float64).std())
 
     def to_dict(self) -> dict[str, Any]:

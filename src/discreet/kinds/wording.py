@@ -36,6 +36,7 @@ def nearest_name(name: str, names: Iterable[str]) -> str:
     "; did you mean 'strict'?"
     """
     options = list(names)
+    # Of names that differ in case alone the first one is meant.
     folded = {option.casefold(): option for option in reversed(options)}
     close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.6)
     if close:

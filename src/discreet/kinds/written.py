@@ -79,6 +79,7 @@ class Written:
     def frame(self, name: str, labels: tuple[str, ...] = ()) -> Any:
         """Read a file of the folder; labels stay text, whatever they look like."""
         path = self.file(name)
+        # Releases write nulls as empty cells; NA may be a value.
         reading: dict[str, Any] = {"nulls": ("",)}
         if format_named(path.suffix[1:]).text and labels:
             reading["text"] = labels

@@ -247,6 +247,7 @@ class _Look:
             return SafeHarborFinding(
                 "B", name, f"{fine:,} of its different values are finer than the first three digits"
             )
+        # 000 is what the rule writes where few people live.
         digits = {
             prefix for prefix in prefixes if prefix is not None and len(prefix) == 3 and prefix != "000"
         }
@@ -291,6 +292,7 @@ def _is_within_year(text: str) -> bool:
     """Return whether a text is a date, or a label that says more of one than its year."""
     label = parse_label(text)
     if isinstance(label, Interval) and label.low and label.high:
+        # From the first of January to an end or a beginning of a year, an interval says no more than years.
         ends = label.high.endswith(("-12-31", "-01-01"))
         return bool(_DATE.search(text)) and not (label.low.endswith("-01-01") and ends)
     return bool(_DATE.search(text))

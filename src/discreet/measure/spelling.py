@@ -28,6 +28,7 @@ _BUT_FOR = "but for case, blanks, forms of letters or invisible characters"
 LIKELY = (
     r"@|://|[Ww]{3}\.|\+[1-9]|[0-9][ ()./:-]+[0-9]+[ ()./:-]+[0-9]|([0-9][ -]?){12}[0-9]|:[0-9A-Fa-f]{0,4}:"
     r"|[-:][0-9A-Fa-f]{2}[-:]|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}|[A-Za-z][^A-Za-z0-9]{0,4}[0-9]{4}"
+    r"|([Tt][Ee][Ll]|[Pp][Hh][Oo][Nn][Ee]|[Ff][Aa][Xx]|[Mm][Oo][Bb][Ii][Ll][Ee])[A-Za-z]*[.:]{0,2} ?[+(]?[0-9]"
 )
 """What every text with an identifier has: one pass leaves out nearly all others. PostgreSQL reads it too."""
 _MANY_NAMED = 20
@@ -48,6 +49,7 @@ def spelling(name: str) -> str:
     """
     if not (name.isascii() and name.isprintable()):
         name = unicodedata.normalize("NFKC", "".join(filter(_is_visible, name)))
+        # Once more: folding case may leave forms of letters that are one.
         name = unicodedata.normalize("NFKC", name.casefold())
     return "".join(name.casefold().split())
 

@@ -184,6 +184,7 @@ def _noisy_from_dict(record: Mapping[str, Any]) -> Model:
 
 def _mixture_to_dict(model: NoisyMixture) -> dict[str, Any]:
     """Return clusters as plain data; the seed of their search is not among it."""
+    # The channels are saved as the covariance of their noise.
     left_out = ("channels", "random_state")
     parameters = {name: value for name, value in model.get_params().items() if name not in left_out}
     names = getattr(model, "feature_names_in_", None)

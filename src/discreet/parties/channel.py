@@ -75,6 +75,7 @@ class FrameChannel(ABC):
             raise FrameError(
                 f"A message '{kind}' of {n_bytes} bytes is larger than the limit of {MAX_PAYLOAD} bytes."
             )
+        # An empty payload is a frame as well.
         for start in range(0, max(1, n_bytes), MAX_FRAME):
             rest = n_bytes - start
             part = payload
@@ -120,6 +121,7 @@ class FrameChannel(ABC):
         number, tag, actual, more = decode_header(header)
         if actual == ABORT:
             raise self._aborted(payload)
+        # The tag and the number say that both ends are at the same frame of the same run.
         if tag != self.session[:8]:
             raise FrameError(f"Party '{self.peer}' sent a frame of another session.")
         if number != self._n_received:
@@ -137,6 +139,7 @@ class FrameChannel(ABC):
         while True:
             if (more and len(part) != MAX_FRAME) or not part:
                 raise FrameError(f"Party '{self.peer}' sent a part of a frame '{kind}' of a wrong length.")
+            # Where more follows it is at least a byte, so the limit is passed one part earlier.
             if len(message) + len(part) + more > limit:
                 raise FrameError(
                     f"Party '{self.peer}' sent a frame '{kind}' of more than the {limit} bytes that were expected."
@@ -200,6 +203,7 @@ class MemoryChannel(FrameChannel):
                 late=True,
             ) from None
         if item is None:
+            # Put back, so that every further receive ends in the same way.
             self._inbox.put(None)
             raise PeerLostError(self.peer, "closed the connection")
         return item

@@ -47,6 +47,8 @@ def _array(data: Any, of: str) -> NDArray[Any]:
     try:
         values = np.asarray(data)
         if values.dtype.kind == "f" and isinstance(data, list | tuple):
+            # NumPy makes floats of integers without a common type, such as −1 and 2^63, and loses digits; as
+            # objects they are checked one by one.
             values = np.asarray(data, object)
     except (ValueError, TypeError, OverflowError):
         raise InputError(f"The {of} must be a vector or a matrix of integers.") from None

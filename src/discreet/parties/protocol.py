@@ -104,6 +104,8 @@ class Party:
         if label in self._labels:
             raise InternalError(f"The part '{label}' of a protocol was used before.")
         self._labels.add(label)
+        # A shallow copy: channels, meter, losses and revealed facts
+        # are shared, and only names, session and labels are its own.
         part = copy(self)
         part.names = self.names if names is None else tuple(names)
         described = json.dumps([label, *part.names]).encode()

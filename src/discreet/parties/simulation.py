@@ -162,6 +162,7 @@ def _run_all(
             pass
         except Exception as error:  # noqa: BLE001  (handed to the caller's thread)
             failures[name] = error
+            # As over the network, the others learn why this party stops instead of waiting for the time-out.
             about = error.peer if isinstance(error, PeerLostError) else ""
             for channel in channels[name].values():
                 channel.abort("lost" if about else "failed", about)

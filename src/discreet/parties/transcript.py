@@ -100,6 +100,7 @@ class Meter:
             current.cpu_seconds += cpu_seconds
             self._open.pop()
             if self._open:
+                # The outer step goes on counting meanwhile; what the inner one took is taken off it.
                 self._open[-1].seconds -= seconds
                 self._open[-1].cpu_seconds -= cpu_seconds
 

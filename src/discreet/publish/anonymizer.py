@@ -95,6 +95,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         if list(names) != self.feature_names_in_.tolist():
             raise InputError("The frame must have the columns that were fitted, in their order.")
         rows = self.recipe_.generalize(X)
+        # Every row stays in its place, and so keeps its label of pandas.
         if hasattr(rows, "set_axis") and hasattr(X, "index"):
             return rows.set_axis(X.index, axis=0)
         return rows

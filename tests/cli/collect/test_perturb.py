@@ -82,7 +82,9 @@ def test_a_column_of_names_beside_the_noise_is_named(
     frame.write_csv(data) if ending == "csv" else frame.write_parquet(data)
     command = ("perturb", data, *HIDE, *RANGES, "--overwrite", "--out", tmp_path / "noisy.csv")
     plain = json.loads(invoke(*command, "--json").stdout)
-    assert [one["code"] for one in plain["cautions"]] == ["exact-columns"] + ["unique-column"] * 2
+    assert [one["code"] for one in plain["cautions"]] == ["exact-columns", "named-identifier"] + [
+        "unique-column"
+    ] * 2
     shown = invoke(*command).stdout
     assert "Column 'name' is published as it is, and 3,000 of 3,000 rows" in shown
     assert "So it is with 1 more" in shown

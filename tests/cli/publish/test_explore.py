@@ -182,7 +182,7 @@ def test_the_top_is_in_order(patients: Path) -> None:
     nodes = [one.ranks["loss"] for one in part.choices if one.method == "generalization"]
     assert nodes == list(range(1, len(nodes) + 1))
     assert {one.method for one in part.choices} == {
-            "generalization", "mondrian", "global", "local", "microaggregation",
+            "generalization", "mondrian", "global", "local", "local-suppression", "microaggregation",
         }  # fmt: skip
     with pytest.raises(ParameterError, match="'top' parameter of explore"):
         exploring.explore(table, [KAnonymity(3)], top=0)

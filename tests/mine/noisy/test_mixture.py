@@ -150,3 +150,13 @@ def test_mistakes_are_refused(make, error, words: str) -> None:
     with pytest.raises(error, match=words) as caught:
         make(np.arange(8.0).reshape(4, 2))
     assert "Wilhelmina" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("max_iter", [1, 2])
+def test_labels_belong_to_the_parameters_where_the_steps_run_out(max_iter: int) -> None:
+    channel = AdditiveNoise(Gaussian(1.0))
+    noisy = channel.perturb(people(400)[0], random_state=1)
+    for seed in range(5):
+        mixture = NoisyMixture(channel, 3, n_init=1, max_iter=max_iter, predicts="noisy", random_state=seed)
+        assert np.array_equal(mixture.fit(noisy).labels_, mixture.predict(noisy))

@@ -144,3 +144,17 @@ def test_parameters_are_checked_by_name(options: Any, words: str) -> None:
         _protocol(**options)
     with pytest.raises(ParameterError, match="cells"):
         AnonymizeTogether(k=2, domain={"a": tuple(range(2000)), "b": tuple(range(2000))})
+
+
+def test_more_rows_may_be_lost_at_greater_heights_where_the_origin_is_known() -> None:
+    protocol = AnonymizeTogether(
+        domain={"age": (0, 1, 2, 3)},
+        hierarchies={"age": intervals(2).to_dict()},
+        k=5,
+        max_suppressed=1,
+        origin_known=True,
+    )
+    # At level 0 the one row of b is left out; merged with a's rows it would take them with it.
+    run = simulate(protocol, {"a": {"age": [0] * 5}, "b": {"age": [1]}}, timeout=30)
+    assert {tuple(output.levels.items()) for output in run.outputs.values()} == {(("age", 0),)}
+    assert [output.n_suppressed for output in run.outputs.values()] == [0, 1]

@@ -58,7 +58,7 @@ def test_a_killed_party_stops_the_other(tmp_path: Path, protocol: str, who: str,
 def test_bad_data_is_refused_before_anybody_is_reached(tmp_path: Path) -> None:
     path = write_session(tmp_path, ("a", "b"), PRODUCT, head=HEAD)
     ended = run_all(path, {"a": numbers(tmp_path, "a", [CANARY, CANARY * 10**6, 3])})
-    assert_one_line(ended["a"])
+    assert_one_line(ended["a"], code=2)
     assert "must hold integers in" in ended["a"].stderr
 
 

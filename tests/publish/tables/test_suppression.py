@@ -17,7 +17,11 @@ from discreet.parties.mining import AnonymizeTogether
 from discreet.publish import Generalization, OptimalLattice
 from discreet.publish.tables.publisher import SUPPRESSIBLE, allowed_rows
 
-PUBLISHERS = [method for method in methods(role="publisher") if "max_suppressed" in method.parameters()]
+PUBLISHERS = [
+    method
+    for method in methods(role="publisher")
+    if "max_suppressed" in method.parameters() and "table" in method.takes
+]
 
 
 def ages(*, people: bool = False) -> Table:

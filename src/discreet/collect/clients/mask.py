@@ -53,6 +53,8 @@ def _skipping(n_items: int, q: float) -> Iterable[int]:
     while q < 1:
         item += 1
         if q > 0:
+            # How many items are left out before the next false one is geometric: one draw for each false
+            # item. It is compared before it becomes an int, as it may be very large.
             gap = math.log(1.0 - _SYSTEM.random()) / math.log(q)
             if gap >= n_items - item:
                 return

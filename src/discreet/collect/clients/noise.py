@@ -68,6 +68,8 @@ def report_category(category: str, categories: Sequence[str], matrix: Sequence[S
     right = len(chances) == len(categories) and all(0 <= chance <= 1 for chance in chances)
     if not right or abs(math.fsum(chances) - 1) > 1e-9:
         raise ValueError("A row of the matrix must hold a probability for every category, which add up to 1.")
+    # The last category that is possible takes what rounding leaves
+    # of the sum, so that none of probability 0 is reported.
     last = max(index for index, chance in enumerate(chances) if chance > 0)
     drawn, reached = _open(), 0.0
     for index in range(last):
@@ -173,6 +175,7 @@ def _open() -> float:
 def _waiting() -> float:
     """Draw an exponential waiting time of mean 1, fine in the far tail too."""
     halves = 0
+    # Coin by coin the exponent of a uniform number, so that its logarithm has no coarse steps near zero.
     while not _chance.getrandbits(1):
         halves += 1
     return halves * math.log(2.0) - math.log(0.5 + 0.5 * _open())

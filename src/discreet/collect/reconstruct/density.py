@@ -92,6 +92,7 @@ class Density:
         """Return the mean of a power of the values' distance from a point."""
         require(self, "order", order, IntIn(0))
         away, half = self.middles - about, self.widths / 2
+        # The mean of (away + u)^order for u even in ±half: odd powers of u cancel.
         within = sum(
             math.comb(order, even) * away ** (order - even) * half**even / (even + 1)
             for even in range(0, order + 1, 2)
@@ -117,6 +118,7 @@ class Density:
         if not ((shares >= 0) & (shares <= 1)).all():
             raise ParameterError("The 'share' parameter of Density must hold numbers in [0, 1].")
         cumulated, filled = self._cumulated, np.flatnonzero(self.shares)
+        # Among intervals that hold something, as the quantile function jumps over the others.
         interval = filled[np.searchsorted(cumulated[filled + 1], shares).clip(max=filled.size - 1)]
         within = (shares - cumulated[interval]) / (cumulated[interval + 1] - cumulated[interval])
         return np.asarray(self.edges[interval] + within.clip(0, 1) * self.widths[interval])
@@ -128,6 +130,7 @@ class Density:
 
     def distance(self, other: Density) -> float:
         """Return half the L1 distance to another density: the information loss of Agrawal and Aggarwal."""
+        # Both densities are constant between these edges, so the distance is exact.
         edges = np.union1d(self.edges, other.edges)
         masses = [np.diff(density.cdf(edges)) for density in (self, other)]
         return float(np.abs(masses[0] - masses[1]).sum() / 2)
@@ -244,6 +247,8 @@ class JointDensity:
         if name == other:
             return self.density(name).variance
         both = self.marginal(name, other)
+        # Middles suffice for two columns, which are independent within a cell. The variance of one has the
+        # spread within its intervals too, hence the case above.
         first, second = (axis.middles - self.density(axis.name).mean for axis in both.axes)
         return float(first @ both.shares @ second)
 

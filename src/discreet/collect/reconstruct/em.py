@@ -59,6 +59,7 @@ class Rule:
 
         positive = old > TINY
         moved = np.where(positive, (new - old) ** 2 / np.where(positive, old, 1.0), 0.0).sum(axis=1)
+        # Shares add up to 1, hence one degree of freedom less.
         freedom = np.maximum(positive.sum(axis=1) - 1, 1)
         return np.asarray(n * moved < self.tolerance * chdtri(freedom, 1 - _CONFIDENCE))
 
@@ -89,18 +90,21 @@ def run_em(counts: FloatArray, chances: Sequence[FloatArray], rule: Rule) -> EMR
     back = [np.ascontiguousarray(matrix.T) for matrix in chances]
     active = np.arange(len(counts))
     expected = np.maximum(_along(shares, chances), TINY)
+    # Without this rule likelihoods serve the trace alone, which is that of the first run.
     watched = slice(None) if rule.stop == "likelihood" else slice(0, 1)
     before = np.zeros(len(counts))
     before[watched] = _likelihoods(counts[watched], expected[watched])
     trace: list[float] = []
     for _ in range(rule.max_steps):
         here, totals = counts[active], n[active]
+        # The step of Bayes and of EM: each count is divided among the cells by their posterior probabilities.
         fresh = shares[active] * _along(here / expected, back)
         fresh /= fresh.reshape(active.size, -1).sum(axis=1).reshape(-1, *[1] * len(cells))
         expected = np.maximum(_along(fresh, chances), TINY)
         reached = np.zeros(active.size)
         if rule.stop == "likelihood" or active[0] == 0:
             reached[watched] = _likelihoods(here[watched], expected[watched])
+        # ``active`` stays ascending, so the first run is among those that go on exactly if it comes first.
         if active[0] == 0:
             trace.append(float(reached[0]))
         old, new = (array.reshape(active.size, -1) for array in (shares[active], fresh))
@@ -148,6 +152,8 @@ def likelihood(noise: Noise, bins: FloatArray, edges: FloatArray, *, exact: bool
     for start in range(0, bins.size - 1, _CHUNK):
         ends = bins[start : start + _CHUNK + 1]
         tails = noise.area(-np.abs(ends[:, None] - edges[None, :]))
+        # A difference over the ends of a bin and one over those of an
+        # interval; what the two-sided integral adds is the overlap.
         corners = tails[1:, :-1] - tails[:-1, :-1] - tails[1:, 1:] + tails[:-1, 1:] + _shared(ends, edges)
         chances[start : start + _CHUNK] = np.maximum(corners / np.diff(edges), 0.0)
     if exact:
@@ -179,6 +185,7 @@ def within_reach(
     bins = np.flatnonzero(inside)
     if bins.size:
         first, last = bins[0], bins[-1]
+        # One bin only: rounding moves a value by less than the width of a bin.
         for end, beyond in ((first, first - 1), (last, last + 1)):
             if 0 <= beyond < len(moved):
                 moved[end] += moved[beyond]

@@ -57,6 +57,8 @@ class Histogram:
         total: Histogram | None = None
         for part in _parts(values):
             ends = [float(part.min()) / width, float(part.max()) / width]
+            # Before any bin is allocated: one outlier would make the
+            # array too large. "Not below" refuses infinity as well.
             if ends[1] - ends[0] >= _MOST_BINS or not max(map(abs, ends)) < FARTHEST:
                 raise InputError(
                     f"The values spread over more than {_MOST_BINS:,} bins; use wider bins or look for outliers."
@@ -100,6 +102,8 @@ class Histogram:
     def coarser(self, factor: int) -> Histogram:
         """Join every ``factor`` neighboring bins into one."""
         require(self, "factor", factor, IntIn(1))
+        # Joined bins begin at multiples of the coarser width, so
+        # that coarser histograms of the same width still add up.
         before = self.first % factor
         after = -(before + self.counts.size) % factor
         joined = np.pad(self.counts, (before, after)).reshape(-1, factor).sum(axis=1)
@@ -235,6 +239,7 @@ def whole_counts(counts_like: Any) -> IntArray:
         counts = np.empty(0)
     if not counts.size or counts.dtype.kind not in "iu" or bool((counts < 0).any()):
         raise InputError("A histogram needs a whole number of values, 0 or more, for each of its bins.")
+    # As floats, which do not wrap around.
     if counts.sum(dtype=np.float64) >= FARTHEST:
         raise InputError("A histogram holds too many values to be counted.")
     return counts.astype(np.int64, copy=False)

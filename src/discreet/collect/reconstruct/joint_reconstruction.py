@@ -122,6 +122,7 @@ class JointReconstruction:
         if counted.names != tuple(axis.name for axis in axes) or counted.widths != self._widths(axes):
             raise InputError("The histogram was counted for other columns or intervals.")
         cells = int(np.prod([axis.size for axis in axes]))
+        # Fewer rows than cells leave the distribution undetermined, whatever the noise.
         if counted.n < cells:
             raise InputError(f"{counted.n} noisy rows cannot distinguish {cells} cells; use fewer intervals.")
         counts = counted.counts.astype(np.float64)
@@ -173,6 +174,7 @@ class JointReconstruction:
         channel, size, first = self.channels[axis.name], counted.counts.shape[index], counted.first[index]
         if axis.edges is None or isinstance(channel, RandomizedResponse):
             matrix: FloatArray = np.asarray(channel.matrix).T  # type: ignore[union-attr]
+            # The histogram begins at the first category that was reported.
             return matrix[first : first + size], np.ones(size, np.bool_)
         bins = (first + np.arange(size + 1)) * counted.widths[index]
         chances = likelihood(channel.noise, bins, axis.edges)

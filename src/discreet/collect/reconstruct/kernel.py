@@ -95,11 +95,13 @@ def _cross_validated(
     square, product = gain * power, gain * (n * power - 1) / max(n - 1, 1)
 
     def error(bandwidth: float) -> float:
+        # The kernel's transform is zero from here on.
         upto = int(np.searchsorted(frequencies, 1 / bandwidth))
         kernel = kernel_transform(bandwidth * frequencies[:upto])
         # The frequency 0, which is the sum of all shares, is the same for every bandwidth.
         return float((kernel * (kernel * square[:upto] - 2 * product[:upto]))[1:].sum())
 
+    # From the widest on, so that of equal errors the smoothest estimate is taken.
     return float(min(tried[::-1], key=error))
 
 

@@ -214,8 +214,11 @@ class Reconstruction:
         drawn = rng.multinomial(coarse.n, counts / counts.sum(), resamples).astype(np.float64)
         rule = Rule(self.stop, self._rule.tolerance / _BAND_FINER, _BAND_STEPS)
         finer = run_em(np.vstack([counts, drawn]), [chances], rule).shares
+        # Variance and bias together: how much resamples vary,
+        # and how far less smoothing leads from what was found.
         away = ndtri((1 + band) / 2) * np.hypot(finer[1:].std(axis=0), finer[0] - density.shares)
         lower, upper = (np.clip(density.shares + side * away, 0.0, 1.0) for side in (-1, 1))
+        # A lower end of less than one value says that the interval may be empty.
         return replace(density, lower=np.where(lower * coarse.n < 1, 0.0, lower), upper=upper)
 
     @property
@@ -231,6 +234,7 @@ class Reconstruction:
             first, last = self._found_range(counted)
             low = first if low is None else low
             high = last if high is None else high
+        # At least a bin wide: where all values are in one, both ends can coincide.
         return np.linspace(low, max(high, low + counted.width), int(self.intervals) + 1)
 
     def _found_range(self, counted: Histogram) -> tuple[float, float]:
@@ -249,6 +253,7 @@ class Reconstruction:
         counts = self._possible(coarse, edges, chances)
         summed = np.cumsum(run_em(counts[None], [chances], self._rule).shares[0])
         least, most = np.searchsorted(summed, [_EMPTY, 1 - _EMPTY])
+        # One interval more at both ends, since the true end may lie anywhere in the next one.
         return float(edges[max(least - 1, 0)]), float(edges[min(most + 2, _COARSE)])
 
     def _bin_width(self) -> float:

@@ -84,6 +84,7 @@ class Baskets:
         An item given twice in a basket counts once.
         """
         keys = baskets.astype(np.int64) * max(len(names), 1) + items
+        # Entries that come in order, each once, need no sort.
         if (keys[1:] <= keys[:-1]).any():
             keys = np.unique(keys)
         rows, codes = np.divmod(keys, max(len(names), 1))

@@ -86,6 +86,8 @@ def _covered(size: int, empty: int, counts: tuple[int, ...]) -> Fraction:
     for i in range(empty + 1):
         sign, rest = (-1) ** i, size - i
         covered += sign * choose * product
+        # Both quotients are whole: c C(n, c)/n = C(n - 1, c - 1), and C(n - 1, c) = C(n, c) (n - c)/n for
+        # each item.
         holding += sign * choose_rest * (product * most // rest)
         product = product * math.prod(rest - count for count in counts) // rest ** len(counts)
         if product == 0:
@@ -268,6 +270,8 @@ class GroupedBaskets:
         included = np.unique(self.baskets.codes_of(with_items, parameter="with_items"))
         unwanted = np.unique(self.baskets.codes_of(without_items, parameter="without_items"))
         value = np.zeros(self.baskets.n_items, np.int64)
+        # Each wanted item adds 1, and an unwanted one more than all of these: the sum says whether a basket
+        # matches.
         value[included] = 1
         value[unwanted] = included.size + 1
         matches = _sums(self.baskets, value) == included.size

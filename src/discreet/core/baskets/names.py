@@ -30,6 +30,7 @@ def whole_or_text(array: pa.Array, *, where: str) -> pa.Array:
         raise InputError(f"{array.null_count} of the {len(array)} items {where} are null; leave them out.")
     type_ = array.type
     if pa.types.is_null(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
+        # A string column has 32-bit offsets, which 2 GB of text outgrow.
         return array.cast(pa.string() if array.nbytes < 2**31 else pa.large_string())
     if pa.types.is_string(type_) or pa.types.is_int64(type_):
         return array

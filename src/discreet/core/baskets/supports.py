@@ -54,6 +54,7 @@ def least_count(min_support: float, n: int, *, margin: float = 0.0) -> int:
         return int(min_support)
     exact = Fraction(int(min_support)) if is_count(min_support) else share_of(min_support, n)
     exact *= 1 - Fraction(str(margin))
+    # A share that was computed is off by some bits: 0.1 + 0.2 is meant to be 0.3.
     near = round(exact)
     least = near if abs(exact - near) <= Fraction(n, 2**50) else -(-exact.numerator // exact.denominator)
     return max(least, 1)
@@ -67,6 +68,7 @@ def fingerprints(baskets: Baskets) -> np.ndarray:
     (True, False)
     """
     marks = np.random.default_rng(0).integers(0, 2**64, max(baskets.n_items, 1), np.uint64)
+    # Sums wrap around; their differences are right all the same.
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(marks[baskets.items], dtype=np.uint64)])
     totals: np.ndarray = sums[baskets.indptr[1:]] - sums[baskets.indptr[:-1]]
     return totals

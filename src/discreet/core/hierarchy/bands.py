@@ -44,6 +44,7 @@ def band_of(text: str) -> Ends | None:
     bare = text.strip()
     if match := _BETWEEN.fullmatch(bare):
         low, high = _value(match[1], match[2]), _value(match[3], match[4])
+        # In 10-20k both numbers are thousands.
         scaled = _value(match[1], match[2] or match[4])
         low = scaled if scaled < high else low
         return (low, high) if low < high else None
@@ -121,6 +122,8 @@ def wider_bands(texts: Sequence[str], rest: str) -> list[list[str]]:
 
 def _position(ends: Ends) -> Fraction:
     low, high = ends
+    # A band that is open above comes just behind a bounded one from the same number, one open below before
+    # all.
     if low is not None:
         return low if high is not None else low + Fraction(1, 1000)
     assert high is not None

@@ -105,6 +105,7 @@ class Hierarchy:
         """
         level = np.full(len(low), self.height, dtype=np.int32)
         node = np.zeros(len(low), dtype=np.int32)
+        # From the top down, so that the last level at which the two agree is the lowest.
         for number in range(self.height - 1, -1, -1):
             nodes = self.levels[number][low]
             same = nodes == self.levels[number][high]
@@ -155,6 +156,7 @@ class Hierarchy:
                     return self._matched(values.cast(pa.string()))
                 encoded = values.dictionary_encode()
                 return _codes_at(self._matched(written.texts(encoded.dictionary)), encoded.indices)
+        # Adding 0 turns -0.0 into 0.0, which the leaves hold.
         if pa.types.is_floating(values.type):
             values = pc.add(values, pa.scalar(0, values.type))
         return _plus_one(pc.index_in(values, value_set=leaves))
@@ -230,6 +232,7 @@ def build_hierarchy(
             f"{_named(column)}: the hierarchy has {n_roots} roots at its top level {len(upper)}, not one."
         )
     codes = np.arange(len(leaves) + 1, dtype=np.int32)
+    # By the top level first, then level by level down to the place of a leaf: every node becomes a run.
     order = np.lexsort([codes[:-1].astype(np.int64), *nodes])
     ordered = ordered and bool(np.array_equal(order, codes[:-1]))
     leaves = leaves.take(pa.array(order))
@@ -247,6 +250,7 @@ def build_hierarchy(
 def _check_coarsening(nodes: Sequence[IntArray], column: str) -> None:
     for number, (below, above) in enumerate(pairwise(nodes), start=1):
         n_above = int(above.max(initial=0)) + 1
+        # A node with two parents is in two different pairs.
         pairs = np.unique(below * n_above + above) // n_above
         n_torn = int(np.count_nonzero(np.bincount(pairs) > 1))
         if n_torn:
@@ -288,9 +292,12 @@ def safely_cast(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
     if families not in (("number", "number"), ("date", "date")):
         return None
     try:
+        # Arrow refuses a decimal that could not hold every number of the type; by way of a wide one the
+        # values decide.
         if pa.types.is_decimal(kind) and pa.types.is_integer(values.type):
             values = values.cast(pa.decimal256(76, kind.scale))
         converted = values.cast(kind)
+        # Two decimals that become one float are lost.
         rounds = pa.types.is_decimal(values.type) and pa.types.is_floating(kind)
         return None if rounds and len(pc.unique(converted)) < len(pc.unique(values)) else converted
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

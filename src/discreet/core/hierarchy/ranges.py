@@ -30,6 +30,7 @@ _UNITS = {
     "year": ("M", 12),
     "decade": ("M", 120),
 }
+# Days and months before 1970: December 29, 1969 was a Monday, and year 0 is where years are counted from.
 _A_MONDAY = -3
 _YEAR_ZERO = -1970 * 12
 

@@ -132,6 +132,8 @@ def _networks(text: str) -> tuple[str, ...]:
         address = ipaddress.ip_address(text.strip())
     except ValueError:
         return (_NO_ADDRESS,) * 3
+    # An IPv4 address written as one of IPv6 has the networks of IPv4; the zone of a local address names no
+    # network.
     mapped = getattr(address, "ipv4_mapped", None) or address
     host = str(mapped).partition("%")[0]
     prefixes = _PREFIXES[mapped.version]

@@ -115,6 +115,7 @@ def _weights(domain: pa.Array, values: pa.Array, counts: Sequence[int] | IntArra
 
 def _suggest_cuts(values: pa.Array, weights: IntArray, branching: int) -> HierarchySpec:
     """Cut where the cumulated frequency passes equal shares; join neighbors on the levels above."""
+    # A power of the branching, so that nodes join evenly on each level.
     n_bins = branching ** max(1, int(math.log(min(_MOST_BINS, len(values) // 2 or 1), branching)))
     reached = np.cumsum(weights) - weights
     firsts = np.searchsorted(reached, np.arange(1, n_bins) * weights.sum() / n_bins)

@@ -306,4 +306,5 @@ def _typed(leaves: pa.Array, kind: pa.DataType) -> pa.Array | None:
         typed = leaves.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
+    # Only if every leaf is written as its number or date would be: 007 is not 7.
     return typed if texts(typed).equals(leaves) else None

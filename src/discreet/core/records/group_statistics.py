@@ -80,6 +80,8 @@ class GroupStatistics:
         """Merge the groups with the same label; the result is as if their records had been one group."""
         from discreet.kernels.points.moments import added, moments
 
+        # The squares about the new mean are those of the old means about it, by their sizes, and those within
+        # groups.
         n, mean, between = moments(self.mean, self.n, labels, n_groups)
         scatter = between + added(self.scatter, labels, n_groups)
         return GroupStatistics(n, mean, scatter, *_levels(labels, self.levels, self.largest, n_groups))

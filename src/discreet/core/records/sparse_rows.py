@@ -128,6 +128,7 @@ class SparseRows:
         results = np.zeros(len(self))
         nonempty = self.lengths > 0
         if nonempty.any():
+            # For an empty segment `reduceat` would return the entry behind it.
             results[nonempty] = join.reduceat(entries, self.indptr[:-1][nonempty])
         return results
 
@@ -177,6 +178,7 @@ def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
         weights = np.asarray(matrix.data[: indptr[-1]], np.float64)
     columns = np.asarray(matrix.indices[: indptr[-1]])
     n_columns = matrix.shape[1]
+    # Columns that hold something are marked as entries are checked, unless there are too many columns.
     marked = np.zeros(n_columns if n_columns <= _MOST_MARKED else 0, np.bool_)
     zeros, others, bad, beyond, outside = inspect(
         indptr, columns, weights, n_columns, marked, SMALLEST, LARGEST
@@ -186,6 +188,7 @@ def _compressed(matrix: Any, names: Iterable[Any] | None) -> SparseRows:
     _refuse(bad, beyond)
     if zeros:
         nonzero = weights != 0
+        # A record begins behind as many entries as are left before it.
         indptr = bounds(nonzero)[indptr]
         columns, weights = columns[nonzero], weights[nonzero]
     if not marked.size:

@@ -21,6 +21,7 @@ _MOST_INDICATORS = 16
 """How many categories of a column distances distinguish; rarer ones count as one."""
 WIDEST = 1e150
 """The largest number that is taken: its square still is one."""
+# The largest float below 2^63.
 _FARTHEST = 2.0**63 - 1024
 
 
@@ -122,6 +123,7 @@ class Vectors:
         points = self.places - [center for center, _ in units]
         points /= [spread for _, spread in units]
         further: list[FloatArray] = []
+        # One pass finds out whether there is any null.
         if np.isnan(points.sum()):
             missing = np.isnan(points)
             points[missing] = 0.0
@@ -202,9 +204,11 @@ def _whole(nearest: FloatArray, missing: BoolArray, line: Line) -> pa.Array:
     ends = np.iinfo(integers.to_pandas_dtype())
     room_below, room_above = int(ends.min) - origin, int(ends.max) - origin
     steps = np.clip(nearest, -_FARTHEST, _FARTHEST).astype(np.int64)
+    # The high end may have been rounded up as a float: places up to it stay within the exact width.
     steps = np.where(nearest <= line.high, np.minimum(steps, line.width), steps)
     low, high = max(room_below, -(2**63)), min(room_above, 2**63 - 1)
     steps = np.clip(steps, low, high)
+    # Both parts may wrap around, but their sum fits the type and is right.
     numbers = steps.astype(ends.dtype) + np.array(origin).astype(ends.dtype)
     return pa.array(numbers, integers, mask=missing).cast(type_)
 

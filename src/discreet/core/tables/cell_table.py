@@ -125,6 +125,7 @@ class CellTable:
             places = (np.concatenate([below, np.arange(inner.size)]), nodes)
             sums = sp.coo_array((signs, places), shape=(inner.size, parents.size))
             before, after = (int(np.prod(part, dtype=np.int64)) for part in (shape[:axis], shape[axis + 1 :]))
+            # The sums of one column hold for each combination of nodes of the columns before and after it.
             eye = [sp.eye_array(size, dtype=np.int64) for size in (before, after)]
             rows.append(sp.kron(sp.kron(eye[0], sums), eye[1]))
         return sp.csr_array(sp.vstack(rows))
@@ -139,6 +140,7 @@ class CellTable:
         """The number of published margins that are not the sum of their published cells."""
         hidden = abs(self.relations) @ self.suppressed.reshape(-1).astype(np.int64)
         off = self.relations @ self.values.reshape(-1)
+        # A sum with a suppressed cell in it cannot be checked.
         return int(np.count_nonzero(off[hidden == 0]))
 
     def without(self, suppressed: BoolArray) -> CellTable:
@@ -187,6 +189,7 @@ def with_margins(dimensions: Sequence[Dimension], leaves: IntArray) -> IntArray:
         shape = (*values.shape[:axis], len(dimension.parents), *values.shape[axis + 1 :])
         sums = np.moveaxis(np.zeros(shape, np.int64), axis, 0)
         sums[dimension.leaves] = np.moveaxis(values, axis, 0)
+        # Nodes come after the one above them: from the last on, each is complete when it is added up.
         for node in range(len(dimension.parents) - 1, 0, -1):
             sums[dimension.parents[node]] += sums[node]
         values = np.moveaxis(sums, 0, axis)

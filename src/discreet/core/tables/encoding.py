@@ -17,6 +17,7 @@ from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import SchemaError
 from discreet.core.hierarchy.bound import Hierarchy, safely_cast
 
+# January 1 of the year 1 and December 31 of the year 9999, in days from the beginning of 1970.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _AT_ONCE = 1 << 20
 """How many codes are counted at a time; counting takes many times their memory."""
@@ -236,6 +237,7 @@ def _calendar(kind: pa.DataType) -> tuple[int, int]:
         if not unit
         else (_FIRST_DAY * 86_400 * unit, (_LAST_DAY + 1) * 86_400 * unit - 1)
     )
+    # The outermost numbers of a type are infinite dates in engines such as DuckDB.
     return max(ends[0], 1 - 2**bits + 1), min(ends[1], 2**bits - 2)
 
 
@@ -262,6 +264,7 @@ def value_codes(
         column_type(values.type, column)
     indices = array.indices.cast(pa.int32())
     places = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
+    # A dictionary keeps values that no row has any more.
     used = np.bincount(places, minlength=len(values) + 1) > 0
     values = pa.concat_arrays([pa.nulls(1, values.type), values]).filter(pa.array(used))
     return values, (np.cumsum(used, dtype=np.int32) - np.int32(1))[places]
@@ -323,5 +326,6 @@ def overall(codes: CodeArray, counts: IntArray, n_codes: int) -> IntArray:
     total = np.zeros(n_codes, np.int64)
     for start in range(0, len(codes), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
+        # Weights are added up as floats, which is exact up to 2^53 rows.
         total += np.bincount(codes[part], weights=counts[part], minlength=n_codes).astype(np.int64)
     return total

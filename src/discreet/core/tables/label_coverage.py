@@ -33,6 +33,7 @@ class LabelCover:
         classes, books = [], []
         for name, labels, places in columns:
             valid = np.asarray(labels.is_valid())
+            # Labels are coded from 1 on in their order, null as 0.
             classes.append((np.cumsum(valid) * valid)[places])
             books.append(Codebook(name, ColumnType.CATEGORY, pa.string(), labels.drop_null()))
         return cls(np.stack(classes, axis=1).astype(np.int32), tuple(books))
@@ -88,6 +89,7 @@ def described_values(labels: Codebook, values: Codebook) -> BoolArray:
     for code, meaning in enumerate(meanings, start=1):
         if isinstance(meaning, Any_):
             described[code] = True
+        # Texts were matched exactly above; a number or a date may be written in another way.
         elif code not in nodes and (
             not isinstance(meaning, Exact) or value_kind(values.values.type) != "text"
         ):
@@ -123,6 +125,7 @@ def label_costs(
             f"{unread} labels of column '{labels.name}' stand for no original value; give its hierarchy."
         )
     values_described = described[:, 1:]
+    # With one leaf every label covers all there is, and nothing is lost by that.
     several = values.hierarchy is None or values.hierarchy.n_leaves > 1
     starred = described.all(axis=1) & values_described.any(axis=1) & several
     if values.kind in (ColumnType.NUMBER, ColumnType.DATE) and values.hierarchy is None:

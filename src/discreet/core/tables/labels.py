@@ -73,6 +73,7 @@ def text(value: object) -> str:
         integral = value.is_integer() and abs(value) < _LARGEST_PLAIN
         return str(int(value)) if integral else repr(value)
     if isinstance(value, Decimal):
+        # Adding 0 turns -0 into 0.
         return format(value.normalize() + 0, "f")
     if isinstance(value, dt.datetime):
         return value.isoformat() if value.tzinfo else _trimmed(value.isoformat())

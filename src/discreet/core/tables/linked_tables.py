@@ -122,6 +122,7 @@ class LinkedTables:
         places = []
         for (name, table), values in zip(self.tables.items(), written, strict=True):
             numbers = pc.index_in(values, value_set=keys).to_numpy(zero_copy_only=False).astype(np.int64)
+            # A missing key, code 0, gets the number behind all keys.
             places.append(np.append(len(keys), numbers)[table.codes(self.key(name))])
         _, person = np.unique(np.concatenate(places), return_inverse=True)
         ends = np.cumsum([each.size for each in places])[:-1]

@@ -25,6 +25,7 @@ from discreet.core.tables.encoding import (
 from discreet.core.tables.labels import value_kind
 from discreet.kernels.ragged import bounds
 
+# Arrow pads buffers to multiples of 64 bytes; more than that behind the cells is something else's.
 _PADDING = 64
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -80,6 +81,7 @@ def scrubbed(array: pa.Array) -> pa.Array:
         array = number_cleaned(array)
     if pa.types.is_decimal256(kind):
         array = decimal_of_128_bits(array)
+    # Milliseconds may hold a time of day that no date shows.
     if pa.types.is_date64(kind):
         array = array.cast(pa.date32(), safe=False).cast(kind)
     if isinstance(array, pa.ExtensionArray):
@@ -99,6 +101,7 @@ def scrubbed(array: pa.Array) -> pa.Array:
         return _texts(array)
     if _is_fixed(kind):
         return _fixed(array)
+    # Slow, but nothing except the cells comes along.
     return pa.array(array.to_pylist(), _bare(kind))
 
 
@@ -166,6 +169,7 @@ def _texts(array: pa.Array) -> pa.Array:
     if data is None:
         return pa.array([None if not is_valid else "" for is_valid in valid], kind)
     present = array.filter(pa.array(valid))
+    # Joining copies, so that the offset is 0.
     present = present if present.offset == 0 else pa.concat_arrays([present, pa.array([], kind)])
     lengths = np.where(valid, np.diff(ends), 0)
     offsets = bounds(lengths).astype(offset_type)
@@ -249,7 +253,9 @@ def matching_values(
     """
     if pa.types.is_integer(values.type):
         is_wide = values.type.bit_width == 64
-        likely = values.filter(pc.greater_equal(values, SMALLEST_NUMBER)) if is_wide else values.slice(0, 0)
+        # The bound has the type of the column: unsigned numbers need not fit into signed ones.
+        least = pa.scalar(SMALLEST_NUMBER if is_wide else 0, values.type)
+        likely = values.filter(pc.greater_equal(values, least)) if is_wide else values.slice(0, 0)
         return Facts(name, "whole", len(values) + n_missing, n_missing, 0), likely.cast(pa.string())
     rows = np.asarray(counts, np.int64)
     values, rows = values.filter(pa.array(rows > 0)).cast(pa.large_string()), rows[rows > 0]

@@ -202,6 +202,7 @@ class Table:
     def with_tuples(self, tuples: Tuples) -> Table:
         """Return the table of some rows, known by their tuples; it has no rows."""
         part = copy.copy(self)
+        # All that was worked out from the tuples that there were.
         for cached in ("_shapes", "_starts", "classes", "_groups", "_unit_groups", "counted"):
             part.__dict__.pop(cached, None)
         part.__dict__ |= {"tuples": tuples, "_shapes": None}

@@ -46,6 +46,7 @@ class UnitPairs:
         from discreet.kernels.tables.grouping import count_values
 
         group = pairs.group.astype(np.int32)
+        # A pair counts once in a class, however many rows have it.
         counted = count_values(
             group, self.value_of[pairs.values], np.ones(group.size, np.int64), pairs.n_groups, self.n_values
         )

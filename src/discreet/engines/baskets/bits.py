@@ -120,6 +120,7 @@ def _mapped(source: Path, n: int, n_items: int, start: int) -> NDArray[np.uint64
 
 def _sealed(n: int, n_items: int, names: bytes) -> bytes:
     fields = (MAGIC, VERSION, _words(), n, n_items, len(names))
+    # The checksum is that of the header with 0 in the checksum's own place, and of the names.
     return _HEADER.pack(*fields, zlib.crc32(names, zlib.crc32(_HEADER.pack(*fields, 0))))
 
 

@@ -105,6 +105,7 @@ def _ended(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def _of_numbers(indptr: IntArray, numbers: NDArray[np.int32] | IntArray) -> Baskets:
     from discreet.kernels.baskets.fimi import encode
 
+    # Coding by number needs room up to the largest; few large numbers are sorted instead.
     if numbers.dtype == np.int32 and (not numbers.size or numbers.max() < _ROOM + 8 * numbers.size):
         distinct, indptr, items = encode(indptr, numbers.astype(np.int32, copy=False))
         return Baskets(indptr, items, pa.array(distinct))

@@ -66,6 +66,7 @@ def _unquoted(text: str, delimiter: str) -> tuple[pa.Array, IntArray]:
 def _quoted(text: str, delimiter: str, path: Path) -> tuple[pa.Array, IntArray]:
     blank = f"[{_blanks(delimiter)}]*"
     end = f"(?:{re.escape(delimiter)}|\r\n|\n|\r|\\Z)"
+    # The group is possessive, so that a quote that is never closed is found without backtracking.
     cell = re.compile(
         f'{blank}"((?:[^"]+|"")*+)"{blank}({end})|{blank}(?!")([^{re.escape(delimiter)}\r\n]*)({end})'
     )

@@ -168,6 +168,7 @@ def _frame(path: Path, kind: str) -> pa.Table:
             return pa.ipc.open_file(source).read_all()
     from pyarrow import csv
 
+    # The names first: every column is read as text, so that no item is taken for a number or a date.
     head = csv.open_csv(path, parse_options=csv.ParseOptions(delimiter=_DELIMITERS[kind])).schema.names
     return csv.read_csv(
         path,

@@ -62,6 +62,7 @@ def _normalized_cell(column: str, type_: str, *, collated: bool) -> tuple[str, s
         return f"CAST({column} AS VARCHAR)", type_
     if type_.startswith("ENUM"):
         return f"CAST({column} AS VARCHAR)", None
+    # Adding 0 turns -0.0 into 0.0.
     if type_ in _FLOATS:
         return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + CAST(0 AS {type_}) END", None
     if collated:
@@ -77,6 +78,7 @@ def _collated(native: duckdb.DuckDBPyRelation, types: Sequence[str]) -> set[int]
     chosen = ", ".join(f"c{number}" for number in texts)
     same = ", ".join(f"c{number} IN ({', '.join(map(quoted_text, _SIMILAR))})" for number in texts)
     probes = ", ".join(f"({quoted_text(probe)})" for probe in _PROBES)
+    # The probes stand in columns with the relation's own collations, and none of its rows with them.
     sql = (
         f"SELECT {same} FROM (SELECT {chosen} FROM (SELECT * FROM source LIMIT 0) AS probed"
         f"({inner_names(len(types))}) UNION ALL SELECT {', '.join(['probe'] * len(texts))} "

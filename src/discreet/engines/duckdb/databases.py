@@ -215,6 +215,7 @@ class LockedTable:
             },
         )
         self._connection.from_arrow(rows).create("elements")
+        # Once the rows are in: from here on nothing outside can be reached, and no setting changed back.
         for setting in ("enable_progress_bar = false", "TimeZone = 'UTC'", "enable_external_access = false"):
             self._connection.execute(f"SET {setting}")
         self._connection.execute("SET lock_configuration = true")

@@ -23,6 +23,7 @@ _LONGEST_LINE = 1 << 21
 _NOTHING = "\ue000"
 _MANY_ROWS, _SAMPLE = 1 << 17, 1 << 13
 _DISTINCT = "distinct_values"
+# The limit of the csv module is one for the whole process.
 _field_limit = threading.Lock()
 
 
@@ -92,6 +93,7 @@ def _parse(
     copy_in = functools.partial(_copy_in, connection, nulls=_findable_nulls(dialect, nulls))
     try:
         copy_in(utf8_file, dialect)
+    # Left before going on: the engine's error quotes a line of the file, and is to be no error's context.
     except duckdb.InvalidInputException:
         refused = True
     else:
@@ -159,6 +161,7 @@ def _straighten(utf8_file: Path, target: Path, dialect: Dialect, display_path: P
             if len(record) < 2 and not "".join(record).strip(EDGES) and line > dialect.skip:
                 blanks += 1
                 continue
+            # A delimiter at the end of a line ends no cell.
             if len(record) == width + 1 and not record[-1]:
                 record.pop()
             if len(record) != width:
@@ -166,10 +169,12 @@ def _straighten(utf8_file: Path, target: Path, dialect: Dialect, display_path: P
                     f"{display_path}, line {line}: expected {width} field{'s' * (width > 1)}, found {len(record)}."
                     " Is the delimiter right, and every field that holds it quoted?"
                 )
+            # In a table of one column a blank line is a null, unless nothing follows it.
             if width == 1:
                 writer.writerows([""] for _ in range(blanks))
             blanks = 0
             writer.writerow(record)
+            # A character takes four bytes at most, and a doubled quote two.
             longest = max(longest, 4 * sum(map(len, record)) + 4 * width)
     return longest
 

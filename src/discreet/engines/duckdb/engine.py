@@ -67,6 +67,7 @@ def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
 
 def _is_small(native: duckdb.DuckDBPyRelation) -> bool:
     """Return whether the engine expects few rows; where it does not say, it may be many."""
+    # The engine's estimate stands in its plan alone.
     estimate = _ESTIMATE.search(native.explain())
     return estimate is not None and int(estimate[1].replace(",", "")) <= HELD_ROWS
 

@@ -269,9 +269,12 @@ def _choose(facts: Answers, rules: Conventions, comma: bool | None) -> str | Non
         return "integer"
     if "point" in fits and ".," in fits and comma:
         return ".,"
+    # 1,234 may be a fraction or a grouped number: the rest of the file decides, or else the delimiter.
     if "comma" in fits and "point" not in fits and not facts["comma clear"]:
         prefers = rules.delimiter == ";" if comma is None else comma
         fits.discard(",." if prefers else "comma")
+    # Where day first and month first both fit every value, nobody knows which is meant, and the column stays
+    # text.
     for separator in "/.-":
         if {f"dmy {separator}", f"mdy {separator}"} <= fits:
             fits -= {f"dmy {separator}", f"mdy {separator}"}

@@ -42,6 +42,7 @@ def _load_lines(connection: duckdb.DuckDBPyConnection, utf8_file: Path, display_
             f"{quoted_file(utf8_file)}, format = '{'array' if array else 'newline_delimited'}',"
             f" compression = 'none', hive_partitioning = false, maximum_object_size = {_LARGEST_OBJECT})"
         )
+    # As with delimited text, the engine's error is left before going on.
     except duckdb.InvalidInputException:
         broken = True
     else:
@@ -96,6 +97,7 @@ def _names(connection: duckdb.DuckDBPyConnection, display_path: Path) -> list[st
 
 def _spread(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
     """Arrange the objects as cells c0, c1 and so on, with their JSON types t0, t1 and so on."""
+    # Paths are JSON pointers, in which ~ and / are written as ~0 and ~1.
     paths = (
         "[" + ", ".join(quoted_text("/" + name.replace("~", "~0").replace("/", "~1")) for name in names) + "]"
     )

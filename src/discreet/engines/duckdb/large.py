@@ -71,6 +71,7 @@ class RelationSource(SqlSource):
         for batch in fetch_batches(query(self._unsorted, sql)):
             absent = batch.column(len(names)).to_numpy()
             for number, name in enumerate(names):
+                # A bit for each column, the first the highest, is 0 where the row is of that column's set.
                 here = (absent >> (len(names) - 1 - number)) & 1 == 0
                 parts_by_name[name].append(batch.column(number).filter(pa.array(here)))
         self._values = {
@@ -112,6 +113,7 @@ class RelationSource(SqlSource):
         keys = [_packed(block, encoded) for block in _blocks([book.n_codes for book in encoded[:n_quasi]])]
         names = [f"key{number}" for number in range(len(keys))]
         keyed = query(relation, f"SELECT {', '.join(_named(keys))}, * FROM source")
+        # Of a class of one or two rows the lowest and the highest code are all there is.
         ends = "".join(f", min(code{at}) AS low{at}, max(code{at}) AS high{at}" for at in sensitive)
         classes = query(
             keyed, f"SELECT {', '.join(names)}, count(*) AS n{ends} FROM source GROUP BY {', '.join(names)}"

@@ -85,6 +85,7 @@ def table_columns(relation: PostgresRelation) -> TableColumns:
 def find_table(session: DatabaseSession, table: str) -> tuple[int, str]:
     """Return the number of a table and its name as SQL has it; the schema may stand before a dot."""
     schema, dot, name = table.partition(".")
+    # A dot may belong to the table's own name, which comes first, or stand behind a schema.
     for place, called in [("", table), *([(schema, name)] if dot else [])]:
         for oid, is_readable in session.execute(_FIND, [called, place]):
             if not is_readable:
@@ -98,6 +99,7 @@ def _cell(
 ) -> str | None:
     """Write a cell in a type that is kept; None where its type is not."""
     if category == "e" or type_ in _AS_TEXT:
+        # In the order of bytes, which depends on no locale.
         return f'CAST({column} AS text) COLLATE "C"'
     if type_ in _AS_IT_IS:
         return f"CAST({column} AS {type_})"
@@ -105,6 +107,7 @@ def _cell(
         return f"CAST({column} AS int8)"
     if type_ in _FLOATS:
         float_ = _FLOATS[type_]
+        # Adding 0 turns -0.0 into 0.0.
         return f"CASE WHEN {column} = 'NaN' THEN NULL ELSE CAST({column} + 0 AS {float_}) END"
     if type_ == "numeric":
         precision, scale = _digits(session, table, column, name, modifier)
@@ -115,6 +118,7 @@ def _cell(
 def _digits(session: DatabaseSession, table: str, column: str, name: str, modifier: Any) -> tuple[int, int]:
     """Return how many digits a column of numbers has, and how many of them behind the point."""
     if modifier >= _NUMERIC_HEADER:
+        # PostgreSQL keeps numeric(p, s) as 2^16 p + s + 4, with s in 11 bits.
         digits = modifier - _NUMERIC_HEADER
         precision, scale = digits >> 16, digits & 0x7FF
     else:

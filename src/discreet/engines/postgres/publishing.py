@@ -134,6 +134,8 @@ class NewView(NewTable):
                     f"{self.address}: column '{name}' is numeric without a number of digits, and the view would be "
                     "made for the digits that there are; state them (ALTER TABLE), or release into a table."
                 )
+        # Without the barrier, a condition of whoever reads the view could run on rows that the view leaves
+        # out.
         self._session.execute(
             f"CREATE VIEW {self._quoted} WITH (security_barrier) AS WITH live AS ({original.sql}), {frame.select}"
         )
@@ -144,11 +146,14 @@ class NewView(NewTable):
             )
 
 
+# By when it started: a server may have several addresses.
 _PLACE = "SELECT current_database()::text, pg_postmaster_start_time()::text"
 
 
 def _digest(rows: PostgresRelation) -> tuple[Any, ...]:
     """Return how many rows there are, and a sum of digests, in which their order does not matter."""
+    # 15 hexadecimal digits are 60 bits, so that no digest is negative; sums of bigint are numeric and do not
+    # overflow.
     digest = "('x' || left(md5(CAST(ROW(counted.*) AS text)), 15))::bit(60)::bigint"
     sql = f"SELECT count(*)::int8, coalesce(sum({digest}), 0)::text FROM ({rows.sql}) AS counted"
     return rows.session.execute(sql)[0]

@@ -61,6 +61,7 @@ class DatabaseSession:
         self._finalizer = weakref.finalize(self, _close, self._connection)
         if reads:
             self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        # Floats are written in the fewest digits that are exact.
         for setting in ("TimeZone = 'UTC'", "extra_float_digits = 1", "client_min_messages = error"):
             self.execute(f"SET LOCAL {setting}")
 
@@ -119,7 +120,9 @@ class DatabaseSession:
         name = f"discreet_{secrets.token_hex(8)}"
         stored = pa.table({field.name: _storable(rows.column(at)) for at, field in enumerate(rows.schema)})
         self.ingest(name, stored, mode="create", temporary=True)
+        # Nothing but this gathers statistics of a temporary table, and plans of joins need them.
         self.execute(f"ANALYZE {name}")
+        # The driver stores decimals without their digits, which `_type` looks for.
         cells = [
             f'CAST("{field.name}" AS numeric({field.type.precision}, {field.type.scale})) AS "{field.name}"'
             if pa.types.is_decimal(field.type)
@@ -182,6 +185,7 @@ class PostgresRelation:
 
     def query(self, sql: str, mapping: pa.Table | None = None) -> PostgresRelation:
         """Query the relation under the name ``source``, in the SQL of DuckDB, with a table beside it."""
+        # A query that is named twice would be stored as a whole first.
         names = [f"source AS NOT MATERIALIZED ({self.sql})"]
         if mapping is not None:
             names.append(f"mapping AS NOT MATERIALIZED ({self.session.lent(mapping)})")
@@ -218,6 +222,7 @@ def _type(field: pa.Field) -> pa.DataType:
         modifier = int(metadata.get(b"POSTGRESQL:typmod", b"-1"))
         if modifier < 0:
             return pa.string()
+        # PostgreSQL keeps numeric(p, s) as 2^16 p + s + 4, with s in 11 bits.
         digits = modifier - _NUMERIC_HEADER
         return pa.decimal128(digits >> 16, digits & 0x7FF)
     return pa.string() if isinstance(field.type, pa.BaseExtensionType) else field.type

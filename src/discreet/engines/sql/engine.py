@@ -123,6 +123,7 @@ class SqlEngine(Engine):
         aggregates = ["CAST(count(*) AS BIGINT)"]
         for name, (low, high) in ranges.items():
             cell = f"CAST({quoted_name(name)} AS DOUBLE)"
+            # NaN is above infinity in every one of these engines, and so fails the second comparison.
             finite = f"({cell} > CAST('-Infinity' AS DOUBLE) AND {cell} < CAST('Infinity' AS DOUBLE))"
             lowest = -_LARGEST if low is None else float(low)
             highest = _LARGEST if high is None else float(high)
@@ -140,7 +141,8 @@ class SqlEngine(Engine):
         self, frame: Any, expression: str, without: Collection[str] = ()
     ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
-        for facts in self.facts(self.select(frame, text_columns(self.value_types(frame), without))):
+        names = text_columns(self.value_types(frame), without)
+        for facts in self.facts(self.select(frame, names)) if names else ():
             column = quoted_name(facts.name)
             like = has_identifier(column, expression, is_text=facts.is_text)
             texts = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL"

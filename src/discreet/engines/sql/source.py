@@ -99,7 +99,7 @@ class SqlSource(Source):
         for number, book in enumerate(encoded):
             values, places = value_codes(counted.column(book.name), book.name)
             codes[:, number] = book.encode(values)[places]
-        # Values that the engine tells apart may share a code, such as texts of one label: their rows are added up.
+        # Values that differ in the engine may share a code, such as texts of one label: their rows are added up.
         keys = pack(list(codes.T), [book.n_codes for book in encoded])
         first, numbers, _ = distinct(keys)
         counts = np.bincount(numbers, weights=counted.column("n").to_numpy(), minlength=first.size)
@@ -194,7 +194,7 @@ class SqlSource(Source):
         return self._sorted(placed, sql, secret)
 
     def _placed(self, relation: Any) -> Any:
-        """Give every row a place of its own: what it holds, and its number among rows that hold the same.
+        """Return what identifies every row: its cells, and its number among rows with the same cells.
 
         Engines elsewhere keep no order, and number rows otherwise each time. A digest of this place with a secret
         follows from the rows alone. Without the number, rows that are alike would lie side by side and so be known.
@@ -221,6 +221,7 @@ class SqlSource(Source):
         cells, joins = [], []
         for number, book in books.items():
             values = self._values[book.name]
+            # Null is a value as well: rows with one must find its code.
             if values.null_count == 0:
                 values = pa.concat_arrays([values, pa.nulls(1, values.type)])
             codes = book.encode(values)
@@ -232,6 +233,8 @@ class SqlSource(Source):
                     pa.array(replacement.index[codes], pa.int32())
                 )
                 cells.append(f"of{number}.label{number}")
+            # Mappings of several columns lie side by side, filled up with nulls. The plain sign of equality
+            # never joins nulls.
             joins.append(
                 f"LEFT JOIN (SELECT * FROM mapping WHERE code{number} IS NOT NULL) AS of{number}"
                 f" ON source.{self._normalized.inner(book.name)} IS NOT DISTINCT FROM of{number}.value{number}"
@@ -266,6 +269,7 @@ class SqlSource(Source):
         fresh = [name for name in columns if name not in keys]
         meeting = " AND ".join(f"source.{key} = mapping.{key}" for key in keys)
         if recoding.pieces is not None:
+            # Where each piece begins and ends among the rows of its tuple, as they are ranked below.
             order = np.argsort(pieces.tuple_, kind="stable")
             stop = np.empty(order.size, np.int64)
             ends = np.cumsum(pieces.counts[order])
@@ -302,6 +306,7 @@ def _padded(array: pa.Array, length: int) -> pa.Array:
 
 
 def _hmac(column: str, key: bytes) -> str:
+    # HMAC (RFC 2104) made of two digests, which engines have, while none has HMAC itself.
     block = (hashlib.sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
     inner, outer = (f"unhex('{bytes(byte ^ pad for byte in block).hex()}')" for pad in (0x36, 0x5C))
     digest = f"sha256({outer} || unhex(sha256({inner} || encode(CAST({column} AS VARCHAR)))))"

@@ -40,6 +40,8 @@ def _postgres(node: Any) -> Any:
     from sqlglot import exp
 
     if isinstance(node, exp.NullSafeEQ):
+        # PostgreSQL hashes plain equality alone: null is joined as the empty text, and the nulls are compared
+        # apart.
         left, right = node.this.sql("postgres"), node.expression.sql("postgres")
         same = " = ".join(f"coalesce(CAST({side} AS TEXT) COLLATE \"C\", '')" for side in (left, right))
         return _raw(f"({same} AND ({left} IS NULL) = ({right} IS NULL))", "postgres")

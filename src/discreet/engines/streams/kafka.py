@@ -136,6 +136,7 @@ class KafkaSource:
         messages = [message for message in received if not _is_idle(message.error())]
         if not messages:
             return empty_batch(len(self._records.columns))
+        # A message without a value is a bad line; a blank one would be passed over.
         lines = [message.value() or b"null" for message in messages]
         batch, n_read, self._failure = self._records.read(lines, 1)
         for message in messages[:n_read]:
@@ -144,6 +145,7 @@ class KafkaSource:
             bad = messages[n_read]
             where = f"Message {bad.offset()} of partition {bad.partition()}"
             self._failure = BadLineError(where + str(self._failure).partition(" of the stream")[2])
+            # Records before the bad line come first, and the error with the next call.
             if not len(batch):
                 raise self._failure
         return batch
@@ -156,6 +158,7 @@ class KafkaSource:
                 f"Partition {partition} of the topic '{self._topic}' begins again at message {offset}, and the state "
                 f"has those up to {ranges[-1][1] - 1}: the topic was made anew. Name a new state."
             )
+        # What lies between was counted by others, so that a new range begins.
         if partition in self._begins or not ranges:
             ranges.append([offset, offset])
             self._begins.discard(partition)
@@ -174,6 +177,7 @@ class KafkaSource:
         """Commit the offsets of the saved state to the servers."""
         marks = []
         for partition, ranges in _ranges(position, self._topic).items():
+            # A partition that has gone to others has no mark, and its offset is theirs to commit.
             mark = self._marks.get(partition)
             if mark is not None:
                 mark.offset = ranges[-1][1]

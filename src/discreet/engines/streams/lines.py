@@ -93,6 +93,7 @@ class LineSource:
         batch, n_read, self._failure = self._records.read(lines, self._line + 1)
         self._line += n_read
         self._offset += sum(map(len, lines[:n_read]))
+        # As with messages, the records before a bad line come first.
         if self._failure is not None and not len(batch):
             raise self._failure
         return batch
@@ -128,6 +129,7 @@ class LineSource:
                 self._lines.append(self._rest)
             self._rest = b""
             return
+        # What is left of earlier chunks has no end of a line, and is not searched again.
         if b"\n" in chunk:
             *complete, self._rest = self._rest.split(b"\n")
             self._lines.extend(line + b"\n" for line in complete)

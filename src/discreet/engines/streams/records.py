@@ -16,6 +16,7 @@ from discreet.core.errors import InputError, SchemaError
 from discreet.core.params import InstanceOf, IntIn, OneOf, require
 
 LineFormat = Literal["csv", "jsonl"]
+# Squares stay below 1e300, which leaves room for their sums.
 _WIDEST = 1e150
 _HIGHEST = 2**53
 """The highest level that a float distinguishes from the next; no stream has as many records."""
@@ -162,6 +163,7 @@ class Records:
 
     def _cells(self, line: bytes) -> list[str]:
         text = line.decode()
+        # Without a quote only delimiters separate cells, and no reader need be made.
         if '"' not in text:
             return text.rstrip("\r\n").split(self.delimiter)
         return next(csv.reader([text], delimiter=self.delimiter, strict=True))
@@ -169,12 +171,14 @@ class Records:
 
 def _number(cell: Any, name: str) -> float:
     """Read a cell as a finite number that can be squared."""
+    # Python takes True for 1, and reads the text 1_000 as a number.
     readable = type(cell) in (float, int) or (type(cell) is str and "_" not in cell)
     if readable:
         try:
             number = float(cell)
         except (ValueError, OverflowError):
             number = math.nan
+        # False for NaN as well.
         if abs(number) <= _WIDEST:
             return number
     raise BadLineError(f"holds no number in column '{name}', or one too large.")

@@ -102,6 +102,7 @@ def state_from_bytes(data: bytes, *, display_path: Path) -> StateFile:
         for name, shape in header.pop("arrays").items():
             kind = np.dtype(_type(name))
             count = int(np.prod(shape, dtype=np.int64))
+            # A copy, in the machine's own order of bytes: what `frombuffer` returns cannot be written to.
             arrays[name] = (
                 np.frombuffer(body, kind, count, position).reshape(shape).astype(kind.newbyteorder("="))
             )

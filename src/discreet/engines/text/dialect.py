@@ -53,6 +53,7 @@ def sniff(
     """
     with utf8_file.open("rb") as stream:
         head = stream.read(_SAMPLE)
+    # The last character of the sample may be cut.
     sample = head.decode("utf-8", "ignore")
     delimiter = delimiter or _best_delimiter(sample, quote, cut=len(head) == _SAMPLE)
     with utf8_file.open(encoding="utf-8", newline="") as lines:
@@ -159,8 +160,10 @@ def _best_delimiter(sample: str, quote: str, *, cut: bool) -> str:
         except csv.Error:
             continue
         if cut and len(lengths) > 1:
+            # The last record of the sample may be cut.
             lengths.pop()
         if lengths and lengths[0] > 1:
+            # Of delimiters that divide as evenly, the one that makes more cells.
             score = (lengths.count(lengths[0]) / len(lengths), lengths[0])
             if score > best_score:
                 best, best_score = delimiter, score
@@ -182,6 +185,7 @@ _CHUNK = 1 << 22
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+# The little-endian mark of UTF-32 begins with that of UTF-16, and so comes before it.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -208,6 +212,7 @@ def utf8_copy(path: Path, encoding: str | None, folder: Path) -> Path:
         if mark == "utf-8-sig" and utf8:
             codec = mark
         if utf8 and mark is None and not _is_packed(path):
+            # Read to the end only to see that all of it can be decoded.
             for _ in _decoded(stream, start, codec, path, stated=encoding is not None):
                 pass
             return path
@@ -289,6 +294,7 @@ def _decoded(
             raise InputError(
                 f"{path} holds a NUL byte on line {line}; it is not a text file, or not {codec}."
             )
+        # A codec that is named with its order of bytes leaves the mark in the text.
         yield text.removeprefix("\ufeff") if first else text
         if not chunk:
             return

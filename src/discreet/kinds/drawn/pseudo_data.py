@@ -323,12 +323,14 @@ def _guessed(table: Table, name: str, secret: str) -> tuple[int, float]:
     )
     counts = cell_counts.reshape(-1, width)
     sizes = counts.sum(axis=1)
+    # A row alone in its category has no others to be guessed by.
     rare = (sizes > 1) & (sizes <= RARE)
     counts = counts[rare]
     if not counts.size:
         return 0, 0.0
     best = counts.max(axis=1)
     second = np.sort(counts, axis=1)[:, -2]
+    # Without the row itself its value has one less; at a tie half of the guesses are right.
     right = np.where(best > second, np.where(best - 1 > second, best, best / 2), 0.0)
     return int(counts.sum()), float(right.sum() / counts.sum())
 

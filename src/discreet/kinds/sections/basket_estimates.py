@@ -80,6 +80,7 @@ def page_grids(baskets: Baskets) -> tuple[FloatArray, FloatArray] | None:
     if height < _SMALLEST or used.n_items < _SMALLEST:
         return None
     width = min(CELLS, used.n_items)
+    # By a fixed seed, so that a release always has the same picture.
     mixed = np.random.default_rng(_QUERY_SEED).permutation(len(used))
     before = density(used, mixed, np.arange(used.n_items), height=height, width=width)
     after = density(used, *error_band(used), height=height, width=width)
@@ -96,6 +97,7 @@ def kl_curve_of(release: Release) -> Curve | None:
         return None
     lengths = tuple(r for r in _LENGTHS if r <= data.baskets.n_items)
     n_queries = int(np.clip(_WORK / max(data.baskets.items.size, 1), *_QUERIES))
+    # By a fixed seed, so that a release always has the same figures.
     rng = generator(_QUERY_SEED)
     occurring, original = np.flatnonzero(data.sensitive.overall), published_part(release)
     divergences = np.empty((len(lengths), n_queries, 2))

@@ -109,6 +109,7 @@ def _degrees(data: GroupedBaskets) -> FloatArray:
     share = np.zeros(data.n_groups)
     counts = data.sensitive
     np.maximum.at(share, counts.group, counts.counts / data.effective_sizes[counts.group])
+    # A group without sensitive items has an infinite degree.
     with np.errstate(divide="ignore"):
         return np.asarray(1 / share)
 

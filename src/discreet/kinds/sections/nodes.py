@@ -69,6 +69,7 @@ def nodes_of(release: Release) -> Nodes | None:
     )
     rows = lattice.table.n_rows
     cost, n_published = visited.cost[at], rows - visited.suppressed[at]
+    # The mean over rows of 1 by the size of their class: as many as there are classes, by rows.
     risk = np.divide(visited.classes[at], n_published, out=np.ones(at.size), where=n_published > 0)
     left_out = visited.suppressed[at] / rows
     for position in np.flatnonzero(kind[at] == BREAKS):
@@ -94,6 +95,7 @@ def nodes_of(release: Release) -> Nodes | None:
 def border_of(visited: Visited) -> BoolArray:
     """Find the minimal nodes: those that keep the guarantee, while none seen one step below does."""
     dims = [int(highest) + 1 for highest in visited.levels.max(axis=0)]
+    # Nodes as numbers in mixed radix: one level less in a column is one stride less.
     strides = np.array([int(np.prod(dims[column + 1 :], dtype=np.int64)) for column in range(len(dims))])
     numbers = visited.levels @ strides
     keeping = numbers[visited.feasible]

@@ -110,6 +110,7 @@ def _pooled(table: Table, name: str, most: int, fewest: int) -> tuple[_Places, t
     """Return the place of each tuple among the commonest cells of a column, and their names; the rest comes last."""
     book, counts = table.encoded[name], table.overall(name)
     order = np.argsort(-counts, kind="stable")
+    # One place is left for the others, where there are any.
     common = order[: most if (counts > 0).sum() <= most else most - 1]
     common = np.sort(common[counts[common] >= fewest])
     position = np.full(book.n_codes, common.size, np.uint16)

@@ -323,6 +323,7 @@ def _truth(people: Table, book: Codebook) -> Any:
     own = people.codes(book.name)[rows]
     if _is_measured(book):
         return np.append(np.nan, as_line(true.values))[own]
+    # A value that the release does not have becomes -1, and null 0.
     places = pa.compute.index_in(texts(true.values), value_set=texts(book.values)).fill_null(-2)
     return np.append(0, np.asarray(places) + 1)[own]
 

@@ -86,6 +86,7 @@ class AttackSuccess:
         if usual >= 1:
             return cls(name, rate, control, baseline, 0.0, 0.0, 1.0)
         risk = (rate.share - usual) / (1 - usual)
+        # The derivative of (rate - c) / (1 - c) in c, by size.
         slope = (1 - rate.share) / (1 - usual) ** 2
         above, below = (rate.high - rate.share) / (1 - usual), (rate.share - rate.low) / (1 - usual)
         if control is not None:

@@ -89,6 +89,7 @@ def _breached(
         distorted.take(frequent) if isinstance(distorted, ItemBits) else distorted.bits(items=frequent)
     ).blocks
     breach = breaches(true, estimates, starts, columns)
+    # Item by item, the itemset with the worst breach first.
     order = np.lexsort((-breach, columns)).astype(np.int64)
     owners = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     counts = worst_of(true, estimates, starts, columns, order, owners)

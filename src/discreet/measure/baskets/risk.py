@@ -242,6 +242,7 @@ def _drawn(baskets: Baskets, r: int, chosen: IntArray, rng: np.random.Generator)
         last = lengths - r + step
         drawn = rng.integers(0, last + 1)
         repeated = (places[:, :step] == drawn[:, None]).any(axis=1)
+        # A place that was drawn before gives way to the last one, which could not be drawn before.
         places[:, step] = np.where(repeated, last, drawn)
     items: CodeArray = baskets.items[starts[:, None] + places]
     return items

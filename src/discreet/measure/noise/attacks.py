@@ -207,10 +207,12 @@ def spectral_attack(noisy: Any, *, noise: Any, truth: Any = None) -> NoiseStripp
     true = _truth_of(truth, rows)
     n, width = rows.shape
     added = covariance_of(noise, width)
+    # Whitened, so that the noise has the variance 1 in every direction.
     root = np.linalg.cholesky(added)
     mean = rows.mean(axis=0)
     white = np.linalg.solve(root, (rows - mean).T).T
     values, directions = np.linalg.eigh(white.T @ white / (n - 1))
+    # The upper edge of Marchenko and Pastur's law.
     bound = (1 + np.sqrt(width / n)) ** 2
     data = directions[:, values > bound]
     estimate = mean + white @ data @ data.T @ root.T

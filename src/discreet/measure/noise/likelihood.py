@@ -113,6 +113,7 @@ def _ranked(
             f"{impossible} noisy records could not have come from their own by this noise: the noise or the order of "
             "the records is not the one that was used."
         )
+    # Scores that rounding alone sets apart are ties.
     near = _TIED * np.maximum(np.abs(mine), 1)
     return (scores > mine + near).sum(axis=1), (np.abs(scores - mine) <= near).sum(axis=1)
 
@@ -127,6 +128,7 @@ def _column_noises(
             raise ParameterError(
                 f"The 'channel' parameter must describe the noise of each of {width} columns."
             )
+        # Times the inverse of the Cholesky factor, noise is independent and has the variance 1.
         turned = np.linalg.inv(np.linalg.cholesky(channel.covariance)).T
         return [_Standard()] * width, rows @ turned, public_rows @ turned
     several = isinstance(channel, Sequence) and not isinstance(channel, str)

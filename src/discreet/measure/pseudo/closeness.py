@@ -144,6 +144,8 @@ def membership_of_points(members: FloatArray, others: FloatArray, pseudo: FloatA
     members, others, pseudo = (np.asarray(points, np.float64) for points in (members, others, pseudo))
     inside = nearest(pseudo, members[_spread_out(len(members), pseudo)])[1]
     outside = nearest(pseudo, others[_spread_out(len(others), pseudo)])[1]
+    # The area under the curve by ranks (Mann and Whitney): the pairs in which the member is nearer, ties by
+    # half.
     ordered = np.sort(outside)
     nearer = ordered.size - np.searchsorted(ordered, inside, side="right")
     tied = ordered.size - np.searchsorted(ordered, inside, side="left") - nearer

@@ -79,6 +79,7 @@ class RecordIndex:
         for name, column in columns.items():
             values[name] = _plain(column).unique()
             codes = _codes(_plain(column), values[name])
+            # Numbered anew after each column, so that keys stay below rows times values.
             pairs[name], places = np.unique(places * len(values[name]) + codes, return_inverse=True)
         return cls(np.bincount(places), places, values, pairs)
 
@@ -96,6 +97,7 @@ class RecordIndex:
             matches &= codes >= 0
             keys = places * len(values) + codes
             pairs = self._pairs[name]
+            # A key behind the last is clipped, and the comparison rules it out.
             places = np.minimum(np.searchsorted(pairs, keys), pairs.size - 1)
             matches &= pairs[places] == keys
         return np.where(matches, places, -1)

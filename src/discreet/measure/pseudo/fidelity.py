@@ -115,6 +115,7 @@ def covariance_compatibility(original: FloatArray, pseudo: FloatArray) -> float:
     size = float(np.sqrt((first @ first) * (second @ second)))
     if size == 0:
         return float("nan")
+    # Rounded, so that equal matrices correlate to exactly 1.
     return float(np.clip((first @ second) / size, -1.0, 1.0).round(12))
 
 

@@ -61,6 +61,7 @@ def pair_fidelity(release: Release) -> PairFidelity:
     names = [line.name for line in vectors.lines] + [book.name for book in vectors.books]
     cells = [_parts(places, n) for places in vectors.places.T]
     cells += [codes.astype(np.int64) for codes in vectors.codes.T]
+    # A fixed seed, so that a release always has the same figures.
     halves = np.random.default_rng(0).permutation(n)
     first, second = halves[: n // 2], halves[n // 2 :]
     apart: dict[tuple[str, str], float] = {}

@@ -189,6 +189,8 @@ def _solved(sets: Sequence[BoolArray], answers: Sequence[float], n: int) -> dict
         return {}
     matrix = np.array(sets, np.float64)
     left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
+    # A record is determined where its unit vector lies in the span of the answered sets: where its projection
+    # has the length 1.
     independent = sizes > sizes.max(initial=0.0) * _CERTAIN
     basis = right[independent]
     certain = np.abs((basis**2).sum(axis=0) - 1) < _CERTAIN

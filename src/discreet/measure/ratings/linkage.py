@@ -248,6 +248,8 @@ class _Attack:
     def by_known(self, numbers: Iterable[int], n_targets: int) -> Iterator[KnownRatings]:
         """Look for people by each number of known ratings that somebody has."""
         lengths = np.diff(self.ratings.of_person)
+        # One order for all numbers of known ratings, so that each person is looked for once and the figures
+        # are about the same people.
         people = self.rng.permutation(lengths.size)
         targets = {number: people[lengths[people] >= number][:n_targets] for number in sorted(numbers)}
         outcomes: dict[int, list[_Outcome]] = {number: [] for number in targets}
@@ -267,6 +269,7 @@ class _Attack:
             self.ratings.order[first + self.rng.permutation(last - first)[:n_known]], 1
         ):
             people, score, fits = self._compared(int(rating))
+            # Scores of earlier targets are reset where they are met again, not in a pass over all people.
             fresh = people[self._latest_target[people] != target]
             self._latest_target[fresh], self._score[fresh], self._n_fitting[fresh] = target, 0.0, 0
             candidates = np.concatenate([candidates, fresh])

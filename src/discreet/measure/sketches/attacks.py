@@ -94,6 +94,7 @@ def guess_attributes(
         for sizes, true in zip(size, present, strict=True):
             ranks = _mid_ranks(sizes)
             n = int(true.sum())
+            # The area under the curve as a sum of ranks.
             areas.append((ranks[true].sum() - n * (n + 1) / 2) / (n * (n_items - n)))
             hits.append(true[np.argsort(-sizes, kind="stable")[:n]].mean())
     return GuessedAttributes(
@@ -172,6 +173,7 @@ def link_sketches(
     for batch in batches(chosen, len(records)):
         likeness = sketches.take(batch).cosine(candidates)
         true = likeness[np.arange(batch.size), batch][:, None]
+        # Similarities that rounding alone sets apart are ties.
         better, alike = (likeness > true + 1e-12).sum(axis=1), (np.abs(likeness - true) <= 1e-12).sum(axis=1)
         ranks.append(better + (alike + 1) / 2)
         firsts.append(np.where(better == 0, 1 / alike, 0.0))

@@ -66,6 +66,7 @@ def distance_error(lengths: ArrayLike) -> DistanceError:
     positive = positive[positive > 0]
     if not positive.size:
         return DistanceError(0, float("nan"))
+    # Both of a pair are at least so long with a chance of one half: (1 - share)^2 = 1/2.
     shared = int(positive[int(np.floor((1 - 0.5**0.5) * positive.size))])
     return DistanceError(shared, float(np.sqrt(2 / shared)))
 
@@ -108,6 +109,7 @@ def reconstruction_error(
     observed = predicted = 0.0
     count = 0
     for batch in batches(np.flatnonzero(~sketches.suppressed), max(len(names_of_items), len(records.names))):
+        # Items that no record holds, at -1, read the column of zeros.
         true = np.hstack([matrix[batch].toarray(), np.zeros((batch.size, 1))])[:, columns]
         published = sketches.take(batch)
         estimates = published.reconstruct(names_of_items, family).values

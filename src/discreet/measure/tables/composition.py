@@ -219,6 +219,7 @@ class _State:
 
     def pairs(self, labels: CodeArray, number: int) -> tuple[IntArray, IntArray]:
         """Return the combinations and the classes of a release that overlap in every column and share a value."""
+        # By products of numbers, which are fast; only whether a sum is above 0 matters.
         overlaps = [
             (mine.astype(np.float32) @ theirs.T.astype(np.float32)) > 0
             for mine, theirs in zip(self.cells, self.base.covers[number], strict=True)
@@ -255,9 +256,11 @@ class _State:
         cells, joined = [], []
         for column, (covers, others) in enumerate(zip(self.cells, self.base.covers[number], strict=True)):
             keys = self.labels[mine, column].astype(np.int64) * len(others) + labels[theirs, column]
+            # Only the intersections of labels that occur.
             used, place = np.unique(keys, return_inverse=True)
             cells.append(covers[used // len(others)] & others[used % len(others)])
             joined.append(place.ravel())
+        # At most as many are in both classes with a value as the class with fewer of them has.
         counts = self.counts[mine].minimum(self.values.counts[number][theirs]).tocsr()
         classes = np.column_stack([self.classes[mine], theirs])
         stacked = np.stack(joined, axis=1).astype(np.int32)
@@ -273,6 +276,7 @@ class _State:
         before, after = self.values.counts[self.releases[0]], self.values.counts[number]
         n, m = before.shape[0], after.shape[0]
         mine, theirs = self.pairs(_labels_of(table, self.base.names), number)
+        # Whoever stays is in two linked classes, so that nobody who stays leaves a connected component.
         links = sparse.coo_matrix((np.ones(mine.size), (mine, theirs + n)), shape=(n + m, n + m))
         n_regions, region = sparse.csgraph.connected_components(links, directed=False)
         of_class = sparse.csr_matrix(

@@ -34,6 +34,7 @@ def date_gaps(release: Release) -> Iterator[Caution]:
     if not people:
         return
     person, days = np.concatenate(people), np.concatenate([each for _, each in items])
+    # Days since a person's first date: the shift cancels out.
     origin = np.full(data.classes.size, np.iinfo(np.int64).max)
     np.minimum.at(origin, person, days)
     source = np.repeat([number for number, _ in items], [each.size for _, each in items])

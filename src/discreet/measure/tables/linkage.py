@@ -238,6 +238,7 @@ def _learned(
     n_values = counts.overall.size
     start, length = counts.indptr[matches.group], np.diff(counts.indptr)[matches.group]
     largest, joint = np.zeros(records.size, np.int64), np.zeros(records.size)
+    # The entries of one owner stay in one block.
     block = (np.cumsum(np.bincount(matches.owner, weights=length, minlength=records.size)) // BLOCK)[
         matches.owner
     ]

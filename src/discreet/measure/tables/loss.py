@@ -136,6 +136,7 @@ class ColumnCost:
         """Return the loss under a suppression factor."""
         s_factor, g_factor = min(1.0, 2 * g), min(1.0, 2 - 2 * g)
         least = n_rows / self.n_leaves
+        # A column of one value has no detail to lose: only suppression costs.
         if g_factor * least == n_rows:
             return (self.kept + self.suppressed) / n_rows
         published = self._leaf_share(self.kept, n_rows - self.suppressed)
@@ -282,6 +283,7 @@ def _cost(
     counts = original.overall(name)
     left = left_bits = left_spread = 0.0
     if suppressed and known:
+        # By node, the rows that it covers and that were not published: the suppressed ones.
         out = cells.covered - np.bincount(cells.index, weights=sizes, minlength=cells.covered.size)
         left, left_bits = float(out @ cells.loss), float(out @ _log2(cells.covered))
         left_spread = float(out @ (math.log2(suppressed) - _log2(out)))

@@ -140,6 +140,7 @@ def _pairs(fitting: list[NDArray[np.uint8]], codes: list[CodeArray]) -> Iterator
         common = fitting[0][codes[0][start : start + step]]
         for bits, code in zip(fitting[1:], codes[1:], strict=True):
             common &= bits[code[start : start + step]]
+        # Only bytes that hold a bit are unpacked.
         row, byte = np.nonzero(common)
         entry, bit = np.nonzero(np.unpackbits(common[row, byte][:, None], axis=1, bitorder="little"))
         yield row[entry] + start, byte[entry] * 8 + bit
@@ -153,6 +154,7 @@ def _by_person(owner: IntArray, group: IntArray, rows: IntArray, persons: pa.Arr
     numbers[unnamed] = numbers.max(initial=0) + 1 + np.arange(int(unnamed.sum()))
     _, first, number = np.unique(numbers, return_index=True, return_inverse=True)
     order = np.argsort(first)
+    # The argsort of a permutation is its inverse.
     first, number = first[order], np.argsort(order)[number]
     start = np.searchsorted(owner, rows)
     length = np.searchsorted(owner, rows, side="right") - start

@@ -199,6 +199,7 @@ def _snb(classes: ClassSizes, population_size: int) -> float | None:
         return None
 
     def residuals(at: FloatArray) -> FloatArray:
+        # As a logarithm and a logit, any two numbers are an alpha above 0 and a beta between 0 and 1.
         alpha, beta = math.exp(at[0]), 1 / (1 + math.exp(-at[1]))
         gap = (1 - share) * (1 - beta)
         likely = (beta / (1 - gap)) ** alpha

@@ -115,6 +115,7 @@ def _nearest(columns: Sequence[IntArray], stable: IntArray, n: int) -> float:
     people, rows = ranks[:n], ranks[n:]
     sample = np.linspace(0, n - 1, min(n, _TARGETS)).astype(np.int64)
     tree = KDTree(rows)
+    # Rows as near but for rounding count as near.
     reach = tree.query(people[sample])[0] * (1 + _ROUNDING) + _ROUNDING
     near = tree.query_ball_point(people[sample], reach, return_length=True)
     own = np.linalg.norm(rows[sample] - people[sample], axis=1)

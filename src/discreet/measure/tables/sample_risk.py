@@ -203,6 +203,7 @@ def log_linear_risk(subject: Table | Release, population_size: int) -> LogLinear
     for number, name in enumerate(table.schema.quasi):
         mean *= table.overall(name)[codes[alone, number]] / n
     unseen = mean * (population_size - n) / n
+    # The mean of 1 / (1 + others) for a Poisson number of others.
     matched = np.divide(-np.expm1(-unseen), unseen, out=np.ones_like(unseen), where=unseen > 0)
     return LogLinearRisk(n, int(alone.sum()), float(np.exp(-unseen).sum()), float(matched.sum()))
 
@@ -235,7 +236,10 @@ def _mean_reciprocal(rows: IntArray, people: FloatArray) -> FloatArray:
     """Return the mean of 1 / (people of the population in a class), given the rows and people of each class."""
     from scipy.special import hyp2f1
 
+    # Weights are 1 at least, but their sum is rounded.
     share = np.minimum(rows / people, 1.0)
+    # Benedetti and Franconi's p^f/f 2F1(f, f; f + 1; 1 - p) after Euler's transformation, in which no power
+    # of a small p is left.
     return np.asarray(share / rows * hyp2f1(1.0, 1.0, rows + 1.0, 1 - share))
 
 
@@ -244,6 +248,7 @@ def _by_household(column: pa.Array, name: str, risks: FloatArray, threshold: flo
     homes = codes.astype(np.int64)
     if not values[0].is_valid:
         alone = homes == 0
+        # Every null is a household of its own, numbered behind all others.
         homes[alone] = len(values) + np.arange(int(alone.sum()))
     _, number, members = distinct(homes)
     # A sum of logarithms, so that many small risks do not vanish against 1; a risk of 1 makes it infinite.

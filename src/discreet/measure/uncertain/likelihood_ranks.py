@@ -105,6 +105,7 @@ def joint_matching(release: Release, original: Table | None = None) -> float:
         if records.size > _LARGEST_CLASS:
             continue
         candidates = np.sort(release.order[records])  # in no order that ties could be broken by
+        # Finite, so that there always is an assignment.
         fits = np.maximum(_fits(published, records, points[candidates]), -1e12)
         _, chosen = linear_sum_assignment(-fits)
         right += int((candidates[chosen] == release.order[records]).sum())

@@ -70,6 +70,7 @@ class GroupNeighbors(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         statistics = self.statistics_
         queries = matrix_of(self, X, reset=False)
         d = queries.shape[1]
+        # Of a regressor the target is one more column behind the features; it has no part in distances.
         scale = _spread(statistics)[:d]
         centers, most = statistics.mean[:, :d] / scale, min(n_nearest, statistics.n_groups)
         distances, places = np.empty((len(queries), most)), np.empty((len(queries), most), np.int64)
@@ -77,6 +78,8 @@ class GroupNeighbors(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         for start in range(0, len(queries), step):
             part = slice(start, start + step)
             apart = cdist(queries[part] / scale, centers)
+            # Stable: of equal distances the group of the first
+            # class comes first, as groups are in that order.
             places[part] = np.argsort(apart, axis=1, kind="stable")[:, :most]
             distances[part] = np.take_along_axis(apart, places[part], axis=1)
         return distances, places, statistics
@@ -133,6 +136,7 @@ def _waits(condensed: Condensed) -> bool:
 def _spread(statistics: GroupStatistics) -> FloatArray:
     """Return the standard deviation of each column over all records, from the statistics alone; 1 where it is 0."""
     shares = statistics.n / statistics.n_rows
+    # Relative to one of the means, so that columns far from zero lose no digits in the squares.
     away = statistics.mean - statistics.mean[0]
     within = np.diagonal(statistics.scatter, axis1=1, axis2=2).sum(axis=0) / statistics.n_rows
     between = shares @ (away - shares @ away) ** 2

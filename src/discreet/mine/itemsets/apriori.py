@@ -69,6 +69,7 @@ def levels(
     if not codes.size:
         return
     yield Level(codes[:, None], level.counts, level.state)
+    # Before any bit column is packed, which is not needed for single items.
     if max_length == 1 or codes.size < 2:
         return
     blocks = blocks_of(data, codes)
@@ -115,6 +116,7 @@ def _pairs(blocks: NDArray[np.uint64], below: Level[State], judge: Judge[State])
         pairs = np.stack([first + start, second], axis=1).astype(np.int32)
         in_both = counts[first, second].astype(np.int64)
         rows, state = judge.judge(in_both, pairs, below.state)
+        # Judged strip by strip, so that only pairs that are kept stay in memory.
         parts.append(Level(pairs[rows], in_both[rows], state))
         _require_room(sum(len(part.sets) for part in parts), 2)
     return Level(

@@ -125,6 +125,7 @@ class FoundItemsets:
 def named_lists(indptr: IntArray, codes: CodeArray, names: pa.Array) -> pa.Array:
     """Make an Arrow array of lists of names."""
     values = names.take(pa.array(codes))
+    # Arrow's lists have offsets of 32 bits, its large lists of 64.
     if codes.size < 2**31:
         return pa.ListArray.from_arrays(pa.array(indptr.astype(np.int32)), values)
     return pa.LargeListArray.from_arrays(pa.array(indptr), values)

@@ -122,12 +122,14 @@ class _Search:
         while waiting:
             chosen, chance = waiting.pop()
             weight = float(chance @ self.data.sizes)
+            # Adding an item multiplies by shares of at most 1, so no larger combination weighs more.
             if weight < self.least:
                 continue
             parts.append((chosen, self._beside(chosen.size, chance, weight)))
             if self.longest is None or chosen.size < self.longest:
                 waiting += [
                     (np.append(chosen, code), chance * self.shares[code])
+                    # Only larger codes are added, so each combination is looked at once.
                     for code in candidates[candidates > chosen[-1]]
                 ]
         return parts

@@ -93,6 +93,7 @@ class Itemsets:
         included = included_items(baskets.names, self.include, self.exclude)
         item_counts = baskets.counts
         items = np.flatnonzero(included & (item_counts >= least)).astype(np.int32)
+        # Whether a set of the longest length is closed or maximal shows in sets of one item more.
         deeper = 0 if self.kind == "frequent" else 1
         longest = None if self.max_length is None else self.max_length + deeper
         indptr, codes, counts = _mined(baskets, items, item_counts[items], least, longest)
@@ -104,6 +105,7 @@ class Itemsets:
         subsets = itemsets.subsets
         covered = subsets >= 0
         if self.kind == "closed":
+            # Of a closed set no larger one has the same count; it is enough to look at sets of one item more.
             covered &= itemsets.counts[subsets] == np.repeat(itemsets.counts, itemsets.lengths)
         topmost: BoolArray = itemsets.lengths <= (self.max_length or np.inf)
         topmost[subsets[covered]] = False
@@ -140,6 +142,7 @@ def _mined(
     method = _method(data, items, counts)
     if method == "levels":
         return all_levels(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
+    # Depth-first searches begin with rare items, whose few supporters keep the branches below small.
     rarest_first = items[np.argsort(counts, kind="stable")]
     deepest = items.size if longest is None else min(longest, items.size)
     sets = None

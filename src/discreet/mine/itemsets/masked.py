@@ -52,6 +52,8 @@ def combined_supports(
     S_j(X) is the sum of S_j(X - x) over n - j, so what a subset contributes is worked out once for each subset.
     """
     length = subsets.shape[1]
+    # One number for each subset, gathered for all sets it
+    # is in: cheaper than the sums S_j of every candidate.
     part = below @ (coefficients[:-1] / (length - np.arange(length)))
     total = coefficients[-1] * counts
     for position in range(length):
@@ -69,6 +71,7 @@ def sums_of(counts: IntArray, subsets: NDArray[np.int32], below: IntArray) -> In
         total = column[subsets[:, 0]]
         for position in range(1, length):
             total += column[subsets[:, position]]
+        # Exact: each subset of j items is in the sums of the n − j sets that lack one of the other items.
         np.floor_divide(total, length - j, out=sums[:, j])
     return sums
 
@@ -104,6 +107,7 @@ class MayBeFrequent:
             self.channel.coefficients(subsets.shape[1]), counts, subsets, below.sums
         )
         frequent = estimates >= self.threshold
+        # Errors take as long as estimates, so without a margin only sets that are kept have them.
         rows = np.arange(counts.size) if self.margin > 0 else np.flatnonzero(frequent)
         errors = self._errors(estimates[rows], counts[rows], subsets[rows], below)
         if self.margin > 0:
@@ -121,6 +125,7 @@ class MayBeFrequent:
         weights less the estimate is an unbiased estimate of the variance.
         """
         squares = combined_supports(self.channel.squares(subsets.shape[1]), counts, subsets, below.sums)
+        # An unbiased estimate of a variance can be negative by chance.
         return np.sqrt(np.maximum(squares - estimates, 0.0))
 
     def joined(self, parts: list[SupportEstimates]) -> SupportEstimates:

@@ -79,6 +79,7 @@ def _refuse_gaps(itemsets: FoundItemsets) -> None:
             f"Rules need the supports of all subsets, and {itemsets.kind} itemsets leave most of them out; "
             "mine with kind='frequent'."
         )
+    # Sets of one item have the empty set below them, which is never among those found.
     if (itemsets.subsets[np.repeat(itemsets.lengths > 1, itemsets.lengths)] < 0).any():
         raise InputError("Rules need the supports of all subsets, and some of them were left out.")
     longest = int(itemsets.lengths.max(initial=0))

@@ -201,6 +201,7 @@ def _hidden(values: Values, name: str, channel: AdditiveNoise, intervals: int) -
     noise = channel.reconstruction(intervals).noise  # refuses a channel whose parameters are wrong
     lowest, highest = float(values.min()), float(values.max())
     reach, middle = noise.width(0.999) / 2, (lowest + highest) / 2
+    # The extremes of noisy values lie about a reach of the noise beyond those of the true ones.
     low = channel.low if channel.low is not None else min(lowest + reach, middle - noise.spread / 2)
     high = channel.high if channel.high is not None else max(highest - reach, middle + noise.spread / 2)
     edges = np.linspace(low, max(high, low + noise.spread), intervals + 1)
@@ -220,6 +221,7 @@ def _bins(width: float, first: int, n_bins: int) -> FloatArray:
 
 def _require_possible(column: NoisyColumn, inside: BoolArray, values: Values) -> None:
     """Refuse reports that the noise could not have made; next to its reach they may be rounding."""
+    # A report in the next bin can be one that rounding took there.
     near = inside | np.append(inside[1:], False) | np.append(False, inside[:-1])
     lost = int((~near)[column.bins(values)].sum())
     if lost:
@@ -233,6 +235,7 @@ def _quantiles(values: Values, intervals: int) -> FloatArray:
     """Cut exact numbers into intervals of about the same number of rows; equal numbers stay together."""
     kinds = np.unique(values.astype(np.float64))
     if kinds.size <= intervals:
+        # Halved before they are added, as the sum of two large numbers could overflow.
         inner = kinds[1:] / 2 + kinds[:-1] / 2
     else:
         inner = np.unique(np.quantile(values, np.linspace(0, 1, intervals + 1)[1:-1]))

@@ -111,6 +111,7 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         bins = np.column_stack([
             column.bins(reported) for column, reported in zip(self.columns_, values, strict=True)
         ])  # fmt: skip
+        # 1 is one row and 1.0 would be all of them, so the type decides and not the value.
         shared = not isinstance(self.min_leaf, Integral)
         grower = Grower(
             self.columns_,

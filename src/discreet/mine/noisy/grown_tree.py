@@ -52,10 +52,12 @@ class GrownTree:
                 continue
             column = columns[node.column]
             if column.edges is not None:
+                # The intervals that go left are the first ones, so their number is the place of the cut.
                 threshold[new] = column.edges[int(node.left.sum())]
                 continue
             first, second = (nodes[child].counts.sum() for child in node.children)
             left[new, : column.n_places] = node.left[: column.n_places]
+            # Categories that are unknown go where more rows went.
             left[new, column.n_places :] = first >= second
         return cls(
             tuple(column.name for column in columns),
@@ -126,6 +128,7 @@ class GrownTree:
         kinds = tuple(tuple(column.get("categories", ())) for column in record["columns"])
         nodes = record["nodes"]
         for number, node in enumerate(nodes):
+            # Children come after their parent, so that no damaged file can send a row around in a circle.
             onwards = all(number < node[side] < len(nodes) for side in ("left", "right") if "column" in node)
             if not onwards or not 0 <= node.get("column", 0) < len(kinds):
                 raise InputError("The saved tree is damaged: a node leads nowhere.")

@@ -42,6 +42,7 @@ def classes_of(y: Any, columns: Columns) -> tuple[np.ndarray[Any, Any], CodeArra
     target = series.to_numpy() if isinstance(series, nw.Series) else y
     labels = validated(column_or_1d, target, warn=True)
     missing = (
+        # NaN alone differs from itself.
         sum(label is None or label != label for label in labels.tolist()) if labels.dtype.kind == "O" else 0
     )
     if missing:

@@ -121,6 +121,7 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         self.cluster_centers_ = mean + best.centers * scale
         self.covariances_ = best.covariances * np.outer(scale, scale)
         self.labels_ = best.labels
+        # From the density of scaled rows to that of rows as they came.
         self.log_likelihood_ = best.likelihood - len(rows) * float(np.log(scale).sum())
         self.n_iter_, self.converged_ = best.steps, best.converged
         return self
@@ -148,9 +149,14 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             likelihood = float(sums.sum())
             converged = likelihood - before < self.tol * len(rows)
             before = likelihood
+            # Otherwise the parameters stay those that the likelihood and the labels belong to.
             if not converged:
                 chances = np.exp(logs - sums)
                 weights, centers, covariances = _maximized(rows, chances, centers, covariances, noise)
+        if not converged:
+            # The last step moved the parameters: labels and likelihood are those of the ones returned.
+            logs = _log_densities(rows, weights, centers, covariances, noise)
+            likelihood = float(_log_sums(logs).sum())
         return _Run(weights, centers, covariances, logs.argmax(axis=1), likelihood, steps, converged)
 
     def _rows(self, X: Any, *, reset: bool) -> tuple[FloatArray, list[str]]:
@@ -202,9 +208,12 @@ def _start(
     scatter = rows.T @ rows / len(rows) + _FLOOR * np.eye(width)
     values, directions = np.linalg.eigh(scatter - noise)
     true = (directions * np.maximum(values, _FLOOR)) @ directions.T
+    # The best linear estimate of a true center from a noisy one.
     centers = noisy.cluster_centers_ @ np.linalg.solve(scatter, true)
     between = centers.T @ centers / n_clusters
     values, directions = np.linalg.eigh(true - between)
+    # Not below a tenth of the mean variance, as a difference
+    # of two estimates can be close to zero or negative.
     within = (directions * np.maximum(values, 0.1 * np.trace(true) / width)) @ directions.T
     return np.full(n_clusters, 1 / n_clusters), centers, np.repeat(within[None], n_clusters, axis=0)
 
@@ -230,10 +239,13 @@ def _maximized(
     rows: FloatArray, chances: FloatArray, centers: FloatArray, covariances: FloatArray, noise: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Estimate the true records given each cluster, and the clusters again from them."""
+    # No division by zero where a cluster has lost all records.
     totals = chances.sum(axis=0) + 10 * np.finfo(float).eps
     fresh_centers, fresh_covariances = np.empty_like(centers), np.empty_like(covariances)
     for cluster, (center, covariance) in enumerate(zip(centers, covariances, strict=True)):
         share = chances[:, cluster] / totals[cluster]
+        # The regression of true records on noisy ones within the cluster.
+        # What it leaves open, ``remaining``, adds to the variance.
         gain = np.linalg.solve(covariance + noise, covariance)
         true = center + (rows - center) @ gain
         fresh_centers[cluster] = share @ true

@@ -112,6 +112,8 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
         n_classes = counts.size
         cells = np.bincount(bins * n_classes + codes, minlength=column.n_bins * n_classes)
         shares = column.shares(cells.reshape(-1, n_classes).astype(np.float64))
+        # Shares are turned into counts of the class first:
+        # imagined values weigh the less the more rows there are.
         return np.asarray((shares * counts + self.smoothing / column.n_places) / (counts + self.smoothing))
 
     def _log_chances(self, values: Columns) -> FloatArray:
@@ -120,6 +122,8 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
             if self.predicts == "noisy" and column.chances is not None:
                 chances = np.maximum(column.chances @ shares, _TINY)[column.bins(reports)]
             else:
+                # A category that was not there when it was learned
+                # is as likely in every class, so it decides nothing.
                 unseen = np.full((1, self.classes_.size), 1 / column.n_places)
                 chances = np.vstack([shares, unseen])[column.places(reports)]
             total += np.log(chances)

@@ -105,6 +105,8 @@ class NoisyRatings:
             raise InputError(f"'reports' must hold rows of {len(self.items)} numbers, a score for each item.")
         scores = squarable(finite(rows, "values of 'reports'", then="drop the rows first"), "reports")
         variance = 0.0 if self.channel is None else self.channel.noise.variance
+        # The noise of different items is independent, so products
+        # of two items are unbiased, and squares hold its variance.
         self.item_products_ += scores.T @ scores - len(scores) * variance * np.eye(len(self.items))
         self.n_users_ += len(scores)
         return self
@@ -129,6 +131,7 @@ class NoisyRatings:
         mean, spread = values.mean(), values.std()
         if values.min() == values.max():
             return np.full(targets.size, mean)
+        # An item does not predict itself.
         weights = np.where(rated[:, None] == targets, 0.0, self.item_products_[np.ix_(rated, targets)])
         variance = 0.0 if self.channel is None else self.channel.noise.variance
         shrink = self.n_users_ * variance + _SHRINK if self.shrink is None else self.shrink

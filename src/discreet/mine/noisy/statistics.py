@@ -106,6 +106,8 @@ def corrected_moments(noisy: Any, *, noise: Any) -> Moments:
     away = rows - mean
     scatter = away.T @ away / (n - 1)
     fourth = (away**2).T @ (away**2) / n
+    # The variance of a product of two deviations, over n; it
+    # covers the noise, since it is taken of noisy values.
     errors = np.sqrt(np.maximum(fourth - scatter**2, 0.0) / n)
     covariance = scatter - added
     return Moments(
@@ -152,9 +154,12 @@ def corrected_regression(noisy: Any, target: Any, *, noise: Any) -> Regression:
     inverse = np.linalg.inv(scatter - added)
     coefficients = inverse @ (away.T @ deviation / (n - 1))
     residual = deviation - away @ coefficients
+    # The noise in the rows makes residuals correlated with them
+    # by −Σ·b; with that added back, scores have the mean zero.
     scores = away * residual[:, None] + added @ coefficients
     spread = inverse @ (scores.T @ scores / n) @ inverse / n
     moved = residual - scores @ inverse @ mean
+    # Residuals of noisy rows also hold b times the noise, whose variance is taken off.
     residual_variance = float(residual @ residual / (n - 1) - coefficients @ added @ coefficients)
     return Regression(
         n,
@@ -223,6 +228,7 @@ def squarable(numbers: FloatArray, label: str) -> FloatArray:
 
 
 def _is_positive(covariance: FloatArray, scatter: FloatArray) -> bool:
+    # Judged in units of the noisy deviations, so that columns of small numbers do not pass for singular.
     scale = np.sqrt(np.maximum(np.diag(scatter), np.finfo(float).tiny))
     least = np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0]
     return bool(least > _LEAST)

@@ -80,6 +80,8 @@ class Grower:
             node = self.nodes[number]
             node.column, node.left = split
             n_left = part(here, self.codes, node.column, node.left)
+            # The left side is pushed last and so comes first:
+            # the first child of a node is always the left one.
             sides = (here[n_left:], here[:n_left])
             stack.extend((side, depth + 1, number, split_on | {node.column}) for side in sides)
         return self.nodes
@@ -116,6 +118,7 @@ class Grower:
             return None
         by_place = class_counts(self.codes, self.labels, rows, self.n_places, self.n_classes)
         live = np.flatnonzero(counts)
+        # A split must lower the index by more than rounding might.
         best, chosen = _impurity(counts) * (1 - 1e-9) - 1e-9, None
         for number, column in enumerate(self.columns):
             places = by_place[number, : column.n_places, live].T
@@ -142,6 +145,7 @@ class Grower:
 def prune(nodes: list[Node], columns: Sequence[NoisyColumn]) -> None:
     """Take splits back that cost more bits to write down than they save (Mehta, Rissanen & Agrawal 1995)."""
     costs: dict[int, float] = {}
+    # Children have higher numbers than their parents, so their costs are known here.
     for number in reversed(range(len(nodes))):
         node = nodes[number]
         leaf_bits = 1 + _leaf_bits(node.counts)
@@ -166,6 +170,8 @@ def _upto(column: NoisyColumn, counts: IntArray) -> IntArray:
     """
     shares = column.shares(counts.astype(np.float64))
     if column.edges is not None:
+        # Cumulated counts are rounded, not single ones, so that
+        # the rows dealt out add up to those that there are.
         target = np.rint(shares.cumsum(axis=0) * counts.sum(axis=0)).astype(np.int64)
         before = counts.cumsum(axis=0) - counts
         return np.asarray(np.clip(target.T[None, :, :] - before[:, :, None], 0, counts[:, :, None]))
@@ -200,6 +206,8 @@ def _leaf_bits(counts: FloatArray) -> float:
     if n == 0:
         return 0.0
     nonzero = counts[counts > 0]
+    # The stochastic complexity of class frequencies (Mehta, Rissanen
+    # & Agrawal 1995); below 0 for few rows, where it is cut off.
     stated = (
         (c - 1) / 2 * math.log2(max(n / 2, 1))
         + (c / 2) * math.log2(math.pi)

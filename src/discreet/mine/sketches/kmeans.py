@@ -107,6 +107,8 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
             centroids = _updated(sketches, labels, distances, self.n_clusters)
             before = labels
             labels, distances = _assigned(sketches, centroids)
+            # The best step is remembered: with estimated distances, and empty clusters filled anew, the sum
+            # can grow from one step to the next.
             if float(distances.sum()) < best[0]:
                 best = (float(distances.sum()), labels, centroids)
             if np.array_equal(labels, before):
@@ -120,6 +122,7 @@ def _start(sketches: Sketches, k: int, rng: np.random.Generator) -> Sketches:
     nearest = np.full(len(sketches), np.inf)
     while len(chosen) < k:
         nearest = np.minimum(nearest, sketches.squared_distance(sketches.take(chosen[-1:]), paired=True))
+        # None is drawn twice, whatever its estimated distance to itself is.
         nearest[chosen] = 0.0
         total = nearest.sum()
         if total > 0:
@@ -141,6 +144,7 @@ def _updated(sketches: Sketches, labels: IntArray, distances: FloatArray, k: int
     if empty.size:
         labels, distances = labels.copy(), distances.copy()
         for cluster in empty:
+            # The only member of a cluster is not taken, which would leave that one empty.
             alone = counts[labels] == 1
             farthest = int(np.argmax(np.where(alone, -1.0, distances)))
             counts[labels[farthest]] -= 1

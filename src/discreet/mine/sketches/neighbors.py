@@ -118,6 +118,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         rows = np.broadcast_to(np.arange(places.shape[0])[:, None], places.shape)
         weights = self._votes(scores, means[:, None])
         np.add.at(votes, (rows[neighbors], self.codes_[places[neighbors]]), weights[neighbors])
+        # A suppressed record has no neighbors and no votes.
         total = votes.sum(axis=1, keepdims=True)
         return np.where(total > 0, votes / np.where(total > 0, total, 1.0), self.class_prior_)
 
@@ -142,6 +143,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         queries.require_family(learned.family)
         if self.shrink == 0 and self.weights == "uniform":
             return np.zeros(len(queries))
+        # Every step-th sketch, not a random sample: the same queries get the same scores.
         step = -(-len(learned) // _MOST_MEANT)
         some = learned.take(np.arange(0, len(learned), step)) if step > 1 else learned
         return mean_scores(queries.values, queries.indptr, some.values, some.indptr, _KINDS[self.metric])
@@ -150,6 +152,7 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Return the weight of every neighbor; where none is nearer than the mean, all vote alike."""
         if self.weights == "uniform":
             return np.ones_like(scores)
+        # A suppressed query has NaN as scores.
         nearer = means - scores if self.metric == "distance" else scores - means
         votes = np.square(np.maximum(np.nan_to_num(nearer), 0.0))
         return np.where(votes.any(axis=1, keepdims=True), votes, 1.0)

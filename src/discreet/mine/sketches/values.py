@@ -69,6 +69,8 @@ class SketchReconstruction(TransformerMixin, BaseEstimator):  # type: ignore[mis
 
         parts = [csr_array((0, len(self.items)))]
         for start in range(0, len(X), _BATCH):
+            # Batch by batch, since the dense estimates of all records
+            # may not fit into memory where the sparse ones do.
             estimates = X.take(slice(start, start + _BATCH)).reconstruct(self.items, self.family)
             clear = np.abs(estimates.values) >= self.min_errors * estimates.standard_errors
             parts.append(csr_array(np.where(clear, estimates.values, 0.0)))

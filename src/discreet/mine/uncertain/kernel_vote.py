@@ -87,6 +87,7 @@ class KernelVote(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Add up densities by class, as shares of the highest of a point, so that none vanishes."""
         logs = self.records_.log_densities(points)
         if self.n_neighbors is not None and self.n_neighbors < logs.shape[1]:
+            # Records as dense as the last neighbor all vote, so the result does not depend on their order.
             least = np.partition(logs, -self.n_neighbors, axis=1)[:, -self.n_neighbors, None]
             logs = np.where(logs >= least, logs, -np.inf)
         highest = logs.max(axis=1, keepdims=True)

@@ -46,5 +46,6 @@ def expected_range_counts(records: UncertainPoints, low: Any, high: Any) -> Floa
         raise InputError(f"Boxes need a low and a high end for each of the {width} columns.")
     if not (ends[0] <= ends[1]).all():
         raise InputError("The low end of a box must not be above its high end.")
+    # A few boxes at a time: the chances are a matrix of boxes and records.
     parts = np.array_split(np.arange(len(ends[0])), -(-len(ends[0]) // _PART))
     return np.concatenate([records.chances(ends[0][part], ends[1][part]).sum(axis=1) for part in parts])

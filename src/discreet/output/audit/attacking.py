@@ -117,6 +117,7 @@ def attack(
     if not vault.config.public:
         raise DiscreetError("The vault has no public columns, so that no record can be singled out.")
     public, truth = _records(vault, chosen)
+    # One seed for both runs: the same attack meets the vault with its auditor and without.
     seed = int(generator(random_state).integers(1 << 31))
     return [_outcome(vault, name, chosen, public, truth, seed) for name in attacks or ATTACKS]
 
@@ -178,5 +179,6 @@ def _records(vault: Vault, column: str) -> tuple[dict[str, list[Any]], Any]:
     }
     secret = holdings.secret[column]
     truth = np.array([float(secret.unit * secret.largest[element]) for element in rows.tolist()])
+    # Infinitely far from any claim, so that these records are never counted as found.
     truth[secret.sizes[rows] != 1] = np.inf
     return public, truth

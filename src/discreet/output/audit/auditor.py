@@ -124,6 +124,7 @@ def split_atoms(
     atom twice its old label, plus 1 for one in the set, and the sizes of the new atoms.
     """
     filled = labels >= 0
+    # Odd numbers are the parts inside the set, and only parts with elements become atoms.
     occupied, places = np.unique(2 * labels[filled] + members[filled], return_inverse=True)
     fresh = np.full(labels.size, -1, np.int64)
     fresh[filled] = places

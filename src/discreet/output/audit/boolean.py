@@ -122,6 +122,8 @@ class _State:
         if self.ends[at] == end:
             return self
         before, after = end - self.ends[at - 1], self.ends[at] - end
+        # A new boundary is reached from its neighbors: prefix sums
+        # grow by at most the records between, and never fall.
         into = np.minimum(self.reach[:, at - 1] + before, self.reach[:, at])
         out = np.minimum(self.reach[at - 1], self.reach[at] + after)
         reach = np.insert(np.insert(self.reach, at, into, axis=1), at, np.insert(out, at, 0), axis=0)
@@ -132,12 +134,15 @@ class _State:
 
     def at_most(self, a: int, b: int, count: int) -> _State:
         """Return the state with s_b - s_a <= count; with a and b exchanged and a negative count, at least."""
+        # The reach is closed under shortest paths, and one new edge
+        # is used at most once: a single relaxation closes it again.
         through = self.reach[:, a][:, None] + count + self.reach[b]
         return replace(self, reach=np.minimum(self.reach, through))
 
     def open_counts(self, a: int, b: int) -> tuple[int, int]:
         """Return the least and the most that s_b - s_a may be so that no bit is determined."""
         lower, upper = np.arange(self.ends.size - 1), np.arange(1, self.ends.size)
+        # Between neighboring boundaries there must be room for at least one 1 and for at least one 0.
         needed = 1 - np.diff(self.ends)
         least = max(
             int((1 - self.reach[lower, a] - self.reach[b, upper]).max()),
@@ -190,7 +195,9 @@ class BooleanAudit(Audit):
         a, b = state.place(first), state.place(last)
         low, high = -int(state.reach[b, a]), int(state.reach[a, b])
         least, most = state.open_counts(a, b)
+        # What is possible at all bounds what is safe.
         least, most = max(low, least), min(high, most)
+        # Where low = high the answer is known, and repeating it discloses nothing.
         if low < high and least >= most:
             return Denied(WOULD_DISCLOSE)
         return AnswerPlan(question, _Allowed(state, first, last, least, most, low < least, most < high))

@@ -67,6 +67,8 @@ class Domain:
     def steps(self, total: Fraction, count: int) -> int:
         """Return the sum of ``count`` records in steps from the bound."""
         distance = (total - count * self._origin) / self.step
+        # Whole for sums of multiples of the step; an inequality
+        # that was kept as a double may be off by its last bit.
         return round(distance if self._upward else -distance)
 
     def total(self, steps: int, count: int) -> Fraction:

@@ -89,7 +89,8 @@ class Config:
     def write(self, folder: Path) -> None:
         """Write the configuration into a new vault's folder, readable by its owner alone."""
         text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
-        with os.fdopen(os.open(folder / CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        descriptor = os.open(folder / CONFIG, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

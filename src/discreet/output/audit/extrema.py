@@ -37,6 +37,7 @@ from discreet.output.audit.bounds import (
 )
 from discreet.output.audit.gate.columns import PublicColumn, SecretColumn
 
+# With a single record left that may attain an answer, its value would be known.
 _WITNESSES = 2
 
 
@@ -180,6 +181,7 @@ class ExtremaAudit(Audit):
         state = self.state.with_set(members, self.sizes)
         for candidate in self._candidates():
             answers = (*state.answers, self._released(question.aggregate, candidate))
+            # None is a contradiction: such an answer cannot come, so it forbids nothing.
             if self._safe(answers, state) is False:
                 return Denied(WOULD_DISCLOSE)
         return AnswerPlan(question, None)
@@ -265,6 +267,7 @@ class ExtremaAudit(Audit):
             yield values[0] - self.domain.step
         for low, high in itertools.pairwise(values):
             yield low
+            # Any number between the neighbors stands for all of them, so it need not be a possible value.
             yield (low + high) / 2
         yield values[-1]
         if most is None:
@@ -280,6 +283,8 @@ class ExtremaAudit(Audit):
             return None
         merged = _merged(clauses)
         met = low == high
+        # Two more contradictions where all values differ: one record would have to attain answers that share
+        # none, or more than one record would be confined to the same value.
         if self.auditor.distinct and (
             len(merged) > len({answer for answer, _ in clauses})
             or (np.bincount(low[met], state.weights[met]) > 1).any()
@@ -311,6 +316,7 @@ def _clauses(
     ranks = _ranks(answers, domain)
     for answer, inside in zip(answers, members, strict=True):
         if answer.attained:
+            # A record whose bound is below the maximum, by another answer, cannot attain it.
             limits = high if answer.aggregate == "max" else low
             yield answer, inside & (limits == ranks[answer.value])
 
@@ -352,6 +358,8 @@ def _can_witness(clauses: Sequence[tuple[str, BoolArray]], weights: IntArray) ->
         )
         for side in ("max", "min")
     }
+    # Greedy, and no maximum matching: it may find too few witnesses
+    # and deny needlessly, and never the other way around.
     for side, able in sorted(clauses, key=lambda one: int(weights[one[1]].sum())):
         missing = _WITNESSES - int(served[side][able].sum())
         for atom in np.flatnonzero(able & (free > 0)):

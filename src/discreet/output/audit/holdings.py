@@ -163,6 +163,7 @@ def next_version(
     keys = after[key].to_pylist()
     rows_by_key = {key_value: row for row, key_value in enumerate(before[key].to_pylist())}
     matched = np.array([rows_by_key.get(key_value, -1) for key_value in keys], np.int64)
+    # Under the same key a person would begin as a new record, and earlier answers about them would not count.
     if any(_key_digest(key_value) in old.layout.gone for key_value in keys):
         raise SchemaError(
             "The new data has someone who had left. Earlier answers about them would no longer count, so it is refused."
@@ -184,6 +185,8 @@ def next_version(
         if public
         else np.zeros(after.num_rows, np.int64)
     )
+    # Elements are split until all records of one come from the same earlier element in every column, since an
+    # atom is followed by one origin.
     for origin in origins.values():
         _, rows = np.unique(rows * (old.n_elements + 1) + origin + 1, return_inverse=True)
     _, first = np.unique(rows, return_index=True)

@@ -174,6 +174,8 @@ class IntervalAudit(Audit):
             pair = _keeping(region, vector, atom, _needed(self.width, depths[0][atom]), depths)
             if pair is None:
                 return None
+            # Every record must keep the width for one and the same
+            # answer, so the intervals of all are intersected.
             least, most = max(least, pair[0]), min(most, pair[1])
         # So far inside that the verdict, which searches anew, finds points again despite the programs' tolerance.
         room = Fraction(2 * ROOM + 4 * TOLERANCE * float(region.tops()[vector > 0].sum()))
@@ -224,6 +226,7 @@ def _keeping(
     least, most = max(upper[0], lower[0]), min(upper_most[0], lower_most[0])
     if least > most:
         return None
+    # The distance is concave along both segments, as a least of linear parts is, so its minimum is at an end.
     for total in (least, most):
         high, low = _between(upper, upper_most, total), _between(lower, lower_most, total)
         if _apart(region, atom, high, low) < needed:
@@ -254,6 +257,8 @@ def _pair(
     above[2 * n], above[atom] = 1, -scale[atom] / span
     below[n + atom], below[2 * n + 1] = scale[atom] / span, -1
     apart[2 * n], apart[2 * n + 1] = -1, 1
+    # The row that makes both sums equal is scaled to
+    # coefficients of at most one, as the tolerance is absolute.
     norm = max(1.0, float((vector * scale).max()))
     equal[:n], equal[n : 2 * n] = vector * scale / norm, -vector * scale / norm
     room = (4 * ROOM + 4 * TOLERANCE * float(scale[atom])) / span

@@ -77,6 +77,7 @@ class Log:
 
     def append(self, kind: str, body: dict[str, Any], sets: bytes = b"") -> int:
         """Commit an entry to disk, and return its number."""
+        # One spelling of a body, since its digest is part of the chain.
         text = json.dumps(body, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
         number = self.length + 1
         digest = _digest(self.digest, number, kind, text, sets)
@@ -88,6 +89,7 @@ class Log:
             raise LogError(
                 f"The log cannot be written ({error.sqlite_errorname}), so nothing is answered."
             ) from None
+        # Only after the entry is durable: one that failed is not continued from.
         self.length, self.digest = number, digest
         self._write_head(number)
         return number
@@ -95,6 +97,7 @@ class Log:
     def entries(self) -> Iterator[Entry]:
         """Yield all entries, checking the chain; a log that was changed or cut short raises LogError."""
         previous, number = b"", 0
+        # One byte more than a head has, so that a longer file fits no entry either.
         head = None if self._head is None else os.pread(self._head, _HEAD + 1, 0)
         is_complete = head is None
         is_begun = head != b""
@@ -165,6 +168,7 @@ def _head_of(path: Path) -> Path:
 def _digest(previous: bytes, number: int, kind: str, body: str, sets: bytes) -> bytes:
     digest = hashlib.sha256(previous)
     for part in (str(number).encode(), kind.encode(), body.encode(), sets):
+        # Each part is preceded by its length, so that no two entries have the same bytes.
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
     return digest.digest()

@@ -127,6 +127,7 @@ class PrivateAnswers(Auditor):
         if self.mechanism == "laplace":
             return Fraction(repr(float(epsilon)))
         log = math.log(1 / self.delta)
+        # The inverse of epsilon = rho + 2 √(rho · log(1 / delta)).
         rho = (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
         return Fraction(rho)
 
@@ -170,6 +171,7 @@ class PrivateAudit(Audit):
     def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that the budget covers, or the denial; the state does not change."""
         cost = self._cost(question)
+        # Decided by the budget and by which sets were asked before, never by a value.
         if cost > self.ledger.left:
             return Denied(BUDGET_SPENT)
         return AnswerPlan(question, cost)
@@ -230,12 +232,15 @@ def noisy(auditor: PrivateAnswers, steps: int, epsilon: float) -> int:
 
     dp.enable_features("contrib")
     space = dp.atom_domain(T="i64"), dp.absolute_distance(T="i64")
+    # One step more than the bounds are apart: the sum is rounded
+    # to the grid, which can move it by half a step each way.
     distance = _GRID + 1
     limit = float(auditor.cost(epsilon))
     make = dp.m.make_laplace if auditor.mechanism == "laplace" else dp.m.make_gaussian
     scale = distance / limit if auditor.mechanism == "laplace" else distance / math.sqrt(2 * limit)
     mechanism = make(*space, scale=scale)
     while mechanism.map(distance) > limit:
+        # The map of the mechanism is rounded upward, so a scale at the limit may just exceed it.
         scale *= 1 + 1e-12
         mechanism = make(*space, scale=scale)
     return int(mechanism(steps))

@@ -31,6 +31,7 @@ def secret_prime() -> int:
     half = LARGEST_PRIME // 2
     while True:
         candidate = half + 1 + 2 * secrets.randbelow(half // 2)
+        # Trial division up to 2^13 is a proof, as candidates are odd and below 2^26.
         if all(candidate % divisor for divisor in range(3, 1 << 13, 2)):
             return candidate
 
@@ -91,6 +92,8 @@ class RowSpace:
 
     def exposes(self, group: int) -> bool:
         """Whether some combination of the sets involves fewer than ``group`` records."""
+        # A unit vector in the row space is a row of the reduced form itself, so that for groups of 2 this is
+        # all; lighter combinations of several rows need the search.
         light = np.flatnonzero(lightest(self.rows, self.sizes, group) < group)
         if any(self._confirmed(int(row)) for row in light):
             return True
@@ -108,6 +111,8 @@ class RowSpace:
         left = np.minimum(self.sizes, group)
         if int(left.sum()) < group * self.rank:
             return False
+        # The pivots are the first basis. An atom serves in as many
+        # bases as it has records, and in no more than ``group``.
         left[self.pivots] -= 1
         for _ in range(group - 1):
             atoms = np.flatnonzero(left)
@@ -224,11 +229,14 @@ def _has_light(rows: Residues, sizes: IntArray, budget: int, prime: int) -> bool
         matrix, weights = matrix[:, used], weights[used]
         if len(matrix) == 0:
             continue
+        # Either all columns that remain can be paid for, or a row
+        # is zero on them: a combination that is paid for already.
         if int(weights.sum()) <= left or not matrix.any(axis=1).all():
             return True
         column = matrix[:, 0]
         pivot = int(np.flatnonzero(column)[0])
         factor = column * pow(int(column[pivot]), -1, prime) % prime
+        # The combinations that are zero in this column: it is eliminated, at the price of one row.
         without = (matrix - factor[:, None] * matrix[pivot]) % prime
         if weights[0] <= left:
             stack.append((matrix[:, 1:], weights[1:], left - int(weights[0])))

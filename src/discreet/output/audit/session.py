@@ -86,6 +86,8 @@ class Session:
                 denied = plan
                 break
             plans[name] = plan
+        # Durable before any value is looked at: a crash from here on
+        # leaves a question that counts, and no answer that does not.
         number = self._commit(sql, user, query, denied, spent)
         if denied is not None:
             return denied
@@ -144,6 +146,8 @@ class Session:
                 for name, question in self._questions(entry).items():
                     audit = self._audit(entry.body["user"], name)
                     if audit.answers_kept:
+                        # Restored when its answer is met in the log, since later decisions depend on it.
+                        # Other auditors need the question alone.
                         waiting.setdefault(entry.number, {})[name] = (entry, question)
                     else:
                         audit.restore(question, None)

@@ -157,6 +157,8 @@ class SumAudit(Audit):
     def decide(self, question: Question) -> AnswerPlan | Denied:
         """Return the plan of a question that may be answered, or the denial; the state does not change."""
         state = self.state
+        # Sets of one statement are judged in turn, each after those
+        # before it: together they could disclose what none does alone.
         for members in question.sets:
             reason = self._refusal(state, members)
             if reason:
@@ -169,6 +171,8 @@ class SumAudit(Audit):
                 continue
             grown = state.space.with_set(members, self.sizes)
             if grown is not state.space and grown.exposes(self.auditor.group):
+                # Denied for its own sake, and not because of sets
+                # before it in the same question: this alone stays true.
                 if state is self.state:
                     _remember(self._denied, key)
                 return Denied(WOULD_DISCLOSE)
@@ -234,5 +238,6 @@ class SumAudit(Audit):
 
 def _remember(keys: set[bytes], key: bytes) -> None:
     if len(keys) >= _MOST_REMEMBERED:
+        # Forgetting costs time only: what is not remembered is judged again.
         keys.clear()
     keys.add(key)

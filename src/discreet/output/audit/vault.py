@@ -122,6 +122,7 @@ class Vault:
         config = Config.of(sensitive, public, auditor, nulls, pooled, key, table)
         source, folder = Path(data).resolve(), Path(path)
         _require_new(folder)
+        # Before the data is read, so that a change in between is noticed when the vault is opened.
         digest = data_fingerprint(source)
         fetched = fetch(source, config.columns, table=table)
         holdings = _first(fetched, config, auditor)
@@ -130,6 +131,7 @@ class Vault:
             first = cls(config, auditor, Log.create(temporary / _LOG), temporary)
             first._write_data(source, holdings, digest)
             first.close()
+        # Opened again in its place: until here a crash leaves no folder of this name.
         vault = cls(config, auditor, Log.open(folder / _LOG), folder)
         try:
             vault._take_lock(0)
@@ -202,6 +204,8 @@ class Vault:
         require("ask", "user", user, InstanceOf((str,), "a name"))
         statement = self._running().read(sql)
         if not is_judged(statement):
+            # Statements that only count wait for the log and the
+            # engine, not for a question that is being judged.
             with self._running().gate:
                 return self._running().count(sql, statement, user=user)
         with self._lock:
@@ -347,6 +351,8 @@ class Vault:
             _require_fit(after, self.auditor)
             session = self._running()
             with session.gate:
+                # In the log before it is in use, so that after a crash
+                # no answer is from a version that the log lacks.
                 self._write_data(source, after, digest)
                 session.carry(after)
                 self._data = (source, after)
@@ -420,6 +426,7 @@ class Vault:
             raise LogError(f"{CONFIG} is not the one the log was begun with.")
         latest = versions[-1].body
         source = Path(latest["data"])
+        # The answers of the log are about this data. Those about other data could be subtracted from them.
         if data_fingerprint(source) != latest["fingerprint"]:
             raise DataChangedError(
                 f"{source} changed since the vault was made. Restore it, or move the vault to the new data "

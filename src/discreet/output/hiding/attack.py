@@ -79,6 +79,7 @@ def hiding_attack(
     require("hiding_attack", "window", window, FloatIn(0, 1, closed="left"))
     data = released_baskets(released)
     least = least_count(guarantee.min_support, len(data))
+    # Mined down to the end of the window: there the negative border at the threshold itself can be seen.
     itemsets = Itemsets(least_count(guarantee.min_support, len(data), margin=window)).mine(data)
     near = _negative_border(itemsets, least)
     names = [str(name) for name in data.names.to_pylist()]
@@ -114,9 +115,11 @@ def _expected(itemsets: FoundItemsets, data: Baskets) -> FloatArray:
 
 def _places(gap: Sequence[float] | np.ndarray, tie: np.ndarray) -> np.ndarray:
     """Return the place of each candidate; equal ones share the mean of their places, rounded up."""
+    # Rounded, since products of the same shares in another order differ in their last digits.
     keys = np.stack([np.asarray(gap, np.float64), np.round(np.asarray(tie, np.float64), 9)], axis=1)
     _, kind, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     first = np.cumsum(counts) - counts
+    # The mean of the places first + 1, …, first + c is first + (c + 1) / 2.
     return np.asarray((first + (counts + 2) // 2)[kind.reshape(-1)], np.int64)
 
 
@@ -133,6 +136,7 @@ def _near_rules(
         return {}
     table = rules(itemsets, metric="confidence", min_threshold=guarantee.min_confidence * (1 - window))
     confidence = table["confidence"].to_numpy()
+    # A confidence at the threshold is no candidate; the tolerance takes up the rounding of the quotient.
     below = confidence < guarantee.min_confidence * (1 - 1e-12)
     columns = [table[name].filter(below).to_pylist() for name in ("antecedents", "consequents")]
     places = _places(-confidence[below], -table["support"].to_numpy()[below])

@@ -100,6 +100,7 @@ class Blocking(Hider):
             if column in target.items:
                 others = [item for item in target.items if item != column]
                 alike = np.maximum(alike, editing.before[others].sum(axis=0))
+        # Shuffled before the stable sort, so that among equally plausible baskets chance decides.
         absent = rng.permutation(np.flatnonzero(~editing.before[column]))
         n = min(math.ceil(self.camouflage * n_true * rng.uniform(0.5, 1.5)), absent.size)
         chosen = absent[np.argsort(-alike[absent], kind="stable")][:n]
@@ -116,6 +117,7 @@ def _marked(problem: Problem, editing: Editing, unknown: BoolArray, names: list[
     column, row = np.nonzero(unknown[columns])
     rows = np.concatenate([certain.rows(), row])
     ordered, code = sorted_items(pa.array([*names, *marks], pa.string()))
+    # The marks are numbered behind the names, until both are put in order together.
     items = code[np.concatenate([certain.items, len(names) + column])]
     return Baskets.from_entries(rows, items, ordered, n=len(certain))
 

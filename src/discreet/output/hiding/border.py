@@ -73,6 +73,7 @@ def spare(problem: Problem, method: Method, rng: np.random.Generator) -> Editing
     editing = problem.editing()
     border = _Border(problem)
     while open_ := problem.open_targets(editing):
+        # Hiding one rule may hide others, so each is looked at again when its turn comes.
         order = sorted(open_, key=lambda one: (editing.count(one.items), -len(one.items)))
         for target in order:
             if problem.is_open(target, editing):
@@ -97,6 +98,8 @@ class _Border:
         """Return which of some border itemsets each of some baskets holds now."""
         wanted = np.zeros(len(self.sets), np.bool_)
         wanted[which] = True
+        # Membership in the original baskets, of which a border itemset
+        # is lost where one of its sensitive items is gone by now.
         held = memberships(problem.baskets.take(rows), self.sets.keep(wanted))
         gone = (~editing.held[:, rows].T).astype(np.float32) @ self.columns[which].T.astype(np.float32)
         return np.asarray(held & (gone == 0))
@@ -116,9 +119,12 @@ def _hide(
     items = np.array(target.items, np.int64)
     is_left = np.isin(items, target.lhs)
     least = problem.guarantee.least_confidence if target.by_confidence else None
+    # The least confidence as a ratio, so that the kernel compares whole numbers; zeros stand for none.
     p, q = (0, 0) if least is None else (least.numerator, least.denominator)
     both, left = editing.count(target.items), editing.count(target.lhs)
     counts = np.array([both, left, problem.guarantee.least_support(editing.n), p, q], np.int64)
+    # Supporters that hold the same border itemsets cost the
+    # same, so they are judged as one class with a size.
     rows = editing.supporters(target.items)
     which = np.flatnonzero(border.columns[:, items].any(axis=1))
     inside = border.inside(problem, editing, rows, which)

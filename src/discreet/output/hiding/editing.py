@@ -67,6 +67,8 @@ class Editing:
     def remove(self, rows: IntArray, columns: int | IntArray) -> None:
         """Delete an item, or one item for each, from some baskets that hold it."""
         self.held[columns, rows] = False
+        # A row may occur more than once, where several of its
+        # items go: subtraction by index would count it once.
         np.subtract.at(self.lengths, rows, 1)
 
     def add(self, rows: IntArray, column: int) -> None:
@@ -94,6 +96,7 @@ class Editing:
         column, row = np.nonzero(self.held & ~self.before)
         if row.size:
             width = np.int64(max(self.original.n_items, 1))
+            # Items of a basket must be ascending, so what was added is sorted in.
             keys = np.concatenate([rows * width + items, number[row] * width + self.codes[column]])
             rows, items = np.divmod(np.sort(keys), width)
         indptr = bounds(np.bincount(rows, minlength=self.n))

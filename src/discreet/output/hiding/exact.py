@@ -110,6 +110,7 @@ def _by_classes(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
     """
     classes = Aggregated(problem, problem.border)
     plan = _with_relaxed(hider, classes, _first_plan(classes, problem, rng), ends)
+    # Half of the time for the border leaves the other half for the program of all itemsets.
     middle = ends if hider.objective == "border" else _middle(ends)
     plan, keeping = _keep_most(hider, classes, plan, middle)
     if hider.objective == "itemsets" and classes.lost(plan) and not keeping.stopped:
@@ -119,6 +120,7 @@ def _by_classes(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
         plan = _with_relaxed(hider, classes, min(plans, key=classes.rank), ends)
         plan, keeping = _keep_most(hider, classes, plan, ends)
     plan, deleting = _delete_fewest(hider, classes, plan, ends, stopped=keeping.stopped)
+    # Lost itemsets are whole numbers, so a fractional bound is rounded up, less the solver's tolerance.
     bound = max(math.ceil(keeping.bound - 1e-6), 0)
     details = {
         "classes": int(classes.sizes.size),
@@ -150,8 +152,10 @@ def _by_entries(hider: ExactHiding, problem: Problem, rng: np.random.Generator, 
         solution = solve(inline.program(mask), time_limit=_left(ends), progress=hider.progress)
         if solution.x is not None or not mask.any() or (not solution.infeasible and _left(ends) == 0.0):
             break
+        # An eighth at a time, so that few programs are solved on the way to one that has a solution.
         mask[order[mask[order]][: max(1, int(mask.sum()) // 8)]] = False
     editing = first if solution.x is None else inline.apply(solution.x)
+    # The most frequent rule needs this many deletions, even if each breaks a supporter of its own.
     fewest = max(int(count) for count in inline.supported.sum(axis=0)) - problem.least + 1
     bound = max(solution.bound + inline.n_entries if math.isfinite(solution.bound) else 0.0, fewest)
     details = {
@@ -231,6 +235,7 @@ def _keep_most(
     )
     if solution.x is not None:
         better = np.rint(solution.x[: classes.n_plan]).astype(np.int64)
+        # Judged in whole numbers, as the solver keeps constraints within a tolerance only.
         if classes.is_hidden(better) and classes.lost(better) <= classes.lost(plan):
             plan = better
     bound = max(solution.bound + total, 0.0) if math.isfinite(solution.bound) else 0.0
@@ -249,6 +254,7 @@ def _delete_fewest(
     program = classes.program()
     first = program.cost.size - classes.kept.size
     if classes.kept.size:
+        # What was kept in the first step must be kept: the second one breaks ties by deletions.
         weight_left = float(classes.kept.weight.sum() - classes.lost(plan))
         program.add(
             np.arange(first, program.cost.size), classes.kept.weight.astype(np.float64), low=weight_left

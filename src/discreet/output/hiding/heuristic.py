@@ -121,6 +121,8 @@ class HeuristicHiding(Hider):
         options = Options(self._psi(problem), self.window, rng)
         strategy: Callable[[Problem, Editing, Options], None] = STRATEGIES[self.strategy]
         passes = 0
+        # Hiding a rule can bring another one to light, whose left-hand
+        # side became rarer; so passes go on until none is found.
         while problem.open_targets(editing):
             strategy(problem, editing, options)
             passes += 1

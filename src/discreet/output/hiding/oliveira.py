@@ -62,6 +62,7 @@ def swa(problem: Problem, editing: Editing, options: Options) -> None:
             rows = np.flatnonzero(support[window]) + start
             rows = rows[editing.holding_at(target.items, rows)]
             held = int(np.count_nonzero(support[window]))
+            # Supporters that another rule has broken already count toward the quota of the window.
             quota = math.ceil(share * held) - (held - rows.size)
             rows = rows[np.argsort(editing.lengths[rows], kind="stable")][: max(quota, 0)]
             editing.remove(rows, _victims(target, conflicts, rows, options.rng))
@@ -71,6 +72,7 @@ def _victims(target: Target, conflicts: IntArray, rows: IntArray, rng: np.random
     """Choose for each basket the item of a target that most of the rules it supports share."""
     columns = np.array(target.items, np.int64)
     shared = conflicts[np.ix_(columns, rows)]
+    # Half of a draw is less than one, so it decides between equal numbers only.
     drawn = rng.random(shared.shape)
     return np.asarray(columns[np.argmax(shared + np.where(shared > 0, drawn / 2, 0), axis=0)])
 

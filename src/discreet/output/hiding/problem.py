@@ -118,6 +118,8 @@ class Problem:
         hidden = after < self.guarantee.least_support(editing.n)
         least = self.guarantee.least_confidence
         if target.by_confidence and least is not None:
+            # Confidence below the least in whole numbers; the left-hand
+            # side shrinks only where its own item is deleted.
             hidden |= after * least.denominator < (left - np.cumsum(lowers_lhs)) * least.numerator
         return int(np.argmax(hidden)) + 1 if hidden.any() else int(lowers_lhs.size)
 
@@ -186,6 +188,7 @@ def _without_supersets(rules: Sequence[SensitiveRule], guarantee: RulesHidden) -
             for number, other in enumerate(rules)
             if number != at
         )
+        # An itemset of the same items that must fall below the support takes the rule with it.
         twin = not by_support(rule) and any(
             by_support(other) and sets[number] == sets[at] for number, other in enumerate(rules)
         )

@@ -95,6 +95,7 @@ def hiding_quality(original: Baskets, sanitized: Baskets | Release, guarantee: R
     sensitive = [
         frozenset(map(str, itemset.items)) for itemset in guarantee.rules if by_support(itemset, guarantee)
     ]
+    # What holds a sensitive itemset has to go, and is no loss.
     others = {
         itemset: share
         for itemset, share in sets[0].items()

@@ -30,6 +30,7 @@ def relaxed_plan(
     weight = classes.kept.weight.astype(np.float64)
     flags = slice(program.cost.size - classes.kept.size, program.cost.size)
     program.cost[flags] = -weight
+    # A small price of deletions, so that among equal losses those with few are found.
     program.cost[: classes.n_plan] = 1e-4 * classes.width
     for _ in range(_ROUNDS):
         left = None if math.isinf(ends) else ends - time.monotonic()
@@ -41,6 +42,8 @@ def relaxed_plan(
         plan = _rounded(classes, solution.x[: classes.n_plan])
         if plan is not None and (best is None or classes.rank(plan) < classes.rank(best)):
             best = plan
+        # The flag is the part that survives: a set that is half lost counts little in the next round, which
+        # concentrates losses there (reweighted l1).
         program.cost[flags] = -weight * _SMALL / (1 - solution.x[flags] + _SMALL)
     return best
 
@@ -64,6 +67,8 @@ def _rounded(classes: Aggregated, x: FloatArray) -> IntArray | None:
     missing = needed - np.asarray(broken.T @ plan)
     while (missing > 0).any() and not classes.is_hidden(plan):
         slack = classes.kept.slack - used
+        # Without slack the next deletion loses the set, all that stand behind it; with slack it only comes
+        # nearer; what is lost already costs nothing more.
         price = np.where(slack == 0, classes.kept.weight, 1e-3 / np.maximum(slack, 1)) * (slack >= 0)
         gain = np.asarray(hits @ (missing > 0).astype(np.float64))
         usable = (room[classes.owner] > 0) & (gain > 0)

@@ -89,7 +89,8 @@ def solve(
     """Solve a program; within the time limit the best so far, its bound and whether it is optimal.
 
     A progress function is called from the caller's thread about twenty times a second. Where it raises, the solver is
-    stopped and what was raised is raised again; `Stop` returns the best so far instead.
+    stopped and what was raised is raised again; `Stop` returns the best so far instead. Without highspy, scipy solves
+    the program, which takes no first solution and reports nothing on the way.
     """
     try:
         import highspy
@@ -149,6 +150,7 @@ def _by_highspy(
 def _loaded(highspy: Any, program: Program, time_limit: float | None) -> Any:
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
+    # By default HiGHS stops at a gap of 0.01 percent, which is not the optimum that evidence speaks of.
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.setOptionValue("threads", 1)
     if time_limit is not None:
@@ -181,6 +183,7 @@ def _run(solver: Any, state: dict[str, Any], progress: Progress | None, time_lim
             worker.join(_WAIT)
             if progress is not None:
                 progress(state["value"], state["bound"])
+            # A second more than HiGHS has as its own limit, which it may overrun.
             if time_limit is not None and time.monotonic() - began > time_limit + 1:
                 state["stop"] = True
     except Stop:
@@ -203,6 +206,8 @@ def _result(highspy: Any, solver: Any, program: Program, stopped: bool) -> Solut
     if info.primal_solution_status != 2:
         return Solution(None, math.inf, bound, False, stopped=stopped)
     x = np.asarray(solver.getSolution().col_value)
+    # Whole variables come back within HiGHS's tolerance of whole
+    # numbers; the value is recomputed from the rounded ones.
     x = np.where(program.whole > 0, np.rint(x), x)
     optimal = status in (kinds.kOptimal, kinds.kModelEmpty)
     value = float(program.cost @ x)

@@ -64,6 +64,7 @@ def hide_table(hider: Hider, table: Table) -> Release:
     gone = _gone(baskets.take(drawn), sanitized, tuple(reading.cells(released_columns)))
     rows = np.arange(len(baskets)) if sanitized.rows is None else sanitized.rows
     order = rng.permutation(rows)
+    # The same drawn order as the baskets, since the masks of deleted cells are in it.
     positions = pa.array(drawn)
     columns = {
         name: column.take(positions)
@@ -92,6 +93,8 @@ def hide_table(hider: Hider, table: Table) -> Release:
         original=table,
         private={"guarantee": promise.to_private_dict(), "text": _texts(released_columns)},
     )
+    # The cells that take the place of others are judged as
+    # they will be read, since they may name items of a rule.
     if not release.verdict.ok:
         raise InfeasibleError(
             "The rules cannot be hidden by such cells: what was put in their place shows another rule, or the same "
@@ -154,6 +157,7 @@ def _gone(baskets: Baskets, sanitized: Sanitized, columns: tuple[str, ...]) -> d
         raise ParameterError(
             "A cell of a table holds one value, so nothing can be added to a row; take a method that deletes items."
         )
+    # Entries as single numbers, row · width + item, so that sets of them are compared at once.
     lost = np.setdiff1d(before, now, assume_unique=True)
     rows, items = np.divmod(lost, width)
     owner = np.array([_column_of(name, columns) for name in names], np.int64)

@@ -40,6 +40,7 @@ def _fewest_left_out(problem: Problem, editing: Editing, target: Target, most: i
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if hidden(middle) else (middle + 1, high)
+    # The bisection ends at ``most`` where nothing hides the rule, hence the second check.
     if 2 * (n - low) < editing.kept.size or not hidden(low):
         raise InfeasibleError(
             "The rules cannot be hidden by leaving out baskets without emptying the data: more than half of the "
@@ -54,6 +55,8 @@ def raise_left(problem: Problem, editing: Editing, options: Options) -> None:
     least = problem.guarantee.least_confidence
     for target in problem.one_by_one(editing):
         both, left = editing.count(target.items), editing.count(target.lhs)
+        # The left-hand side must exceed both / least; one basket
+        # more than the whole part of the difference does.
         needed = 0 if least is None else int(both / least) - left + 1
         n_held = editing.held[list(target.lhs)].sum(axis=0)
         rows = np.flatnonzero((n_held < len(target.lhs)) & ~editing.holding(target.rhs) & editing.kept)

@@ -37,6 +37,7 @@ class SuppressionProblem:
         self.values: IntArray = self.table.values.reshape(-1)
         self.is_filled: BoolArray = tabulation.contributors.reshape(-1) > 0
         is_count = self.table.measure is None
+        # Empty cells are always published, so everyone knows that a suppressed count is at least 1.
         self.down = np.where(self.is_filled, self.values - int(is_count), 0)
         self.factor = 1 + (guarantee.percent or 0.0) / 100
         width = guarantee.width_in(self.table)
@@ -89,11 +90,13 @@ def _moving(problem: SuppressionProblem, suppressed: BoolArray, risky: IntArray)
     need, most = np.zeros(filled.size), float(problem.need[risky].sum()) * 4 + 1
     need[np.searchsorted(filled, risky)] = problem.need[risky]
     sums = problem.relations[:, filled].astype(np.float64)
+    # Not zero, so that of flows through suppressed cells a short one is taken.
     cost = np.where(suppressed, 1e-4, problem.weights)[filled]
     down = np.where(need > 0, 0, np.minimum(problem.down[filled], most))
     bounds = np.vstack(
         [np.column_stack([need, np.full(filled.size, most)]), np.column_stack([0 * down, down])]
     )
+    # A move is an up part less a down part, as a linear program has no absolute values: each is paid for.
     both, twice = sp.hstack([sums, -sums]), np.concatenate([cost, cost])
     solved = linear_program(twice, both, np.zeros(sums.shape[0]), bounds)
     if solved.x is None:
@@ -122,6 +125,8 @@ def _published_again(problem: SuppressionProblem, suppressed: BoolArray) -> Bool
     if suppressed.sum() > _MOST_TRIED:
         return suppressed
     for cell in extra[np.argsort(-problem.weights[extra], kind="stable")]:
+        # Each cell is tried given what was published before, so the result depends on the order: the
+        # costliest have the best chance.
         suppressed[cell] = False
         suppressed[cell] = problem.at_risk(suppressed).size > 0
     return suppressed

@@ -50,6 +50,7 @@ class TabularPublisher(ABC):
                 "Every cell that is not empty would be suppressed, or rounded to 0; take coarser columns, or a smaller "
                 "threshold."
             )
+        # Judged anew from what is published, whatever the method believes of it.
         if self.guarantee.at_risk(published).any():
             raise InfeasibleError(
                 "The table cannot be published so that the guarantee holds; take coarser columns, or fewer of them."

@@ -82,6 +82,7 @@ def _rounded(table: CellTable, base: int, time_limit: float) -> Any:
     values = table.values.reshape(-1)
     lower, rest = values // base, values % base
     free = np.flatnonzero(rest)
+    # Rounding up costs base − rest and rounding down rest: the difference is the cost of going up.
     program = Program((base - 2 * rest[free]).astype(np.float64), np.ones(free.size), np.ones(free.size))
     sums = table.relations[:, free].tocsr()
     totals = -(table.relations @ lower)
@@ -89,6 +90,7 @@ def _rounded(table: CellTable, base: int, time_limit: float) -> Any:
         part = slice(sums.indptr[row], sums.indptr[row + 1])
         if part.start < part.stop:
             program.add(sums.indices[part], sums.data[part], low=totals[row], high=totals[row])
+        # A sum none of whose cells can go up must add up as it is.
         elif totals[row]:
             raise InfeasibleError(_NONE)
     up = np.zeros(values.size, np.int64)

@@ -104,6 +104,8 @@ class CellSuppression(TabularPublisher):
         stated = super().guarantee
         if stated.percent is not None or (self.dominance is None and self.p_percent is None):
             return stated
+        # If the n largest are at most k percent of an upper end,
+        # this end is at least 100 / k times what they contribute.
         share = 0.0 if self.dominance is None else 100 * (100 / self.dominance[1] - 1)
         return replace(stated, percent=max(share, self.p_percent or 0.0))
 
@@ -137,6 +139,7 @@ def least_suppressed(problem: SuppressionProblem, time_limit: float) -> tuple[Bo
     program, free = _program(problem)
     ends, bound, chosen = time.monotonic() + time_limit, 0.0, problem.primary.copy()
     while chosen.any() and (risky := problem.at_risk(chosen)).size:
+        # Whether each cell is suppressed, as the capacity of its moves.
         level = chosen.astype(np.float64)
         for cell in risky:
             if time.monotonic() > ends:
@@ -173,6 +176,8 @@ def _add_cut(
     need = float(problem.need[cell]) - reach[cell]
     if need <= 1e-6:
         return False
+    # The cut is about 0 and 1: a coefficient beyond the right-hand side says no more than one equal to it,
+    # and makes the relaxation weaker.
     terms = np.minimum(reach, need)
     terms[terms < 1e-7] = 0
     base = float(terms[problem.primary].sum()) - (terms[cell] if problem.primary[cell] else 0.0)
@@ -183,6 +188,7 @@ def _add_cut(
     if problem.primary[cell]:
         program.add(at, terms[free[at]], low=need - base)
     else:
+        # A cell that is not primary has needs only if it is suppressed itself.
         program.add([*at, np.searchsorted(free, cell)], [*terms[free[at]], -need], low=-base)
     return True
 

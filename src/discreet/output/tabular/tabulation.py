@@ -97,6 +97,7 @@ class Tabulation:
                 counts[is_there],
                 amounts[is_there],
             )
+        # Summed as floats, which do not wrap around where the exact sum would.
         if float(amounts.astype(np.float64) @ counts) >= LARGEST:
             raise InputError(
                 f"Column '{value}' sums to more than can be judged exactly; round it to larger units."
@@ -144,6 +145,8 @@ class Tabulation:
         """Return the sum of the n largest contributions to each cell."""
         order = np.lexsort((-self.amounts, self.cells))
         cells, amounts, copies = self.cells[order], self.amounts[order], self.copies[order]
+        # How many contributions of the same cell are larger: the
+        # running number of copies, less that at the start of the cell.
         before = np.cumsum(copies) - copies
         starts = np.flatnonzero(np.diff(cells, prepend=-1))
         before -= np.repeat(before[starts], np.diff(starts, append=cells.size))
@@ -174,9 +177,12 @@ class Tabulation:
             small |= (contributors > 0) & (values == 0)
         if dominance is not None:
             n, k = dominance
+            # A sum of zero is left to the rule above: of it no share can be taken.
             small |= (self.largest(n) * 100.0 > k * values) & (values > 0)
         if p_percent is not None:
             first, two = self.largest(1), self.largest(2)
+            # The second largest contributor subtracts its own part from
+            # the sum; what the rest adds is its error about the largest.
             small |= ((values - two) * 100.0 < p_percent * first) & (values > 0)
         return small
 
@@ -231,6 +237,7 @@ def _amounts(table: Table, name: str) -> tuple[IntArray, int, BoolArray]:
         raise InputError(
             f"Column '{name}' holds negative values; only what is zero or more can be summed here."
         )
+    # Half of int64, so that a value in units of the last decimal fits whatever the decimals are.
     if numbers.size and numbers.max() * 10**MOST_DECIMALS >= 2**62:
         raise InputError(f"Column '{name}' holds values that are too large; round them to larger units.")
     decimals = next(

@@ -71,6 +71,8 @@ class RowHash:
             add_blocks(self._permuted(tweaked), first, target[:, 2 * block : 2 * block + 2])
 
     def _permuted(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        # For a block mode ``update_into`` takes a buffer that
+        # is one byte less than a block longer than the data.
         buffer = np.empty(rows.shape[0] * _BLOCK + _BLOCK, np.uint8)
         source = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
         self._permutation.update_into(source.data, buffer.data)

@@ -26,6 +26,7 @@ def split_secret(
     """
     coefficients = [int.from_bytes(secret, "big")]
     coefficients += [int.from_bytes(random_bytes(_COIN_BYTES), "big") % PRIME for _ in range(threshold - 1)]
+    # Place 0 is the point 1: the value at 0 is the secret itself.
     return [_value(coefficients, index + 1).to_bytes(SHARE_BYTES, "big") for index in range(n_shares)]
 
 
@@ -38,6 +39,8 @@ def combine_shares(shares: Mapping[int, bytes], *, threshold: int) -> bytes:
         int.from_bytes(shares[index], "big") * weight for index, weight in _weights_at_zero(places).items()
     )
     value = secret % PRIME
+    # A secret has 32 bytes, so the 297 residues from 2^256 on come from shares that do not fit. Other wrong
+    # shares are not noticed here: they yield another secret.
     if value >> 256:
         raise PartyError("The shares of the parties do not fit each other.")
     return value.to_bytes(32, "big")

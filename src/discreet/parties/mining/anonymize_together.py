@@ -262,17 +262,26 @@ class AnonymizeTogether(Protocol):
         tried: list[Node] = []
 
         def first(height: int) -> Node | None:
+            # The order follows from the public domain alone, so what
+            # was tried shows no more than whether each node will do.
             for node in sorted(heights[height], key=lambda levels: (self._loss(levels), levels)):
                 tried.append(node)
                 if self._will_do(shares, codes, node):
                     return node
             return None
 
+        if self.origin_known and self.max_suppressed:
+            # A small cell of one party takes the rows of others with it once it is merged with theirs, so that more
+            # rows may be lost higher up: every height is tried, from the least.
+            by_height = map(first, sorted(heights))
+            return next((feasible for feasible in by_height if feasible is not None), None), tried
         low, high = 0, max(heights)
         while low <= high:
             middle = (low + high) // 2
             best[middle] = first(middle)
             low, high = (low, middle - 1) if best[middle] is not None else (middle + 1, high)
+        # The bisection ends at the least height that will do;
+        # above the top there is none, and nothing was found.
         return best.get(low), tried
 
     def _judged(
@@ -283,6 +292,7 @@ class AnonymizeTogether(Protocol):
         Where the origin is known, a party adds the rows of its own cells that are too small apart from the others.
         """
         rows = np.bincount(self._cells(codes, node), minlength=self._n_cells(node)).astype(np.uint64)
+        # A constant is subtracted at one party only, as the shares add up.
         one_row = np.uint64(shares.party.index == 0)
         if self.origin_known:
             small = (rows > 0) & (rows < self.k)
@@ -292,6 +302,7 @@ class AnonymizeTogether(Protocol):
         else:
             counts = shares.gathered(rows)
             occupied = shares.at_least_zero(counts - one_row)
+            # A cell breaks the guarantee where it has a row but not k of them: the XOR of both comparisons.
             broken = occupied ^ shares.at_least_zero(counts - one_row * np.uint64(self.k))
         return counts, broken, occupied ^ broken
 
@@ -304,6 +315,8 @@ class AnonymizeTogether(Protocol):
             if isinstance(self.max_suppressed, int):
                 margin = np.uint64(self.max_suppressed * (shares.party.index == 0)) - lost
             else:
+                # The share as it is written (0.1, not the nearest binary number). Both sides of the
+                # comparison are multiplied by its denominator, since only whole numbers can be shared.
                 allowed = Fraction(repr(float(self.max_suppressed))).limit_denominator(1 << 20)
                 margin = n_rows * np.uint64(allowed.numerator) - lost * np.uint64(allowed.denominator)
             return bool(shares.opened_bits(shares.at_least_zero(margin))[0])
@@ -337,6 +350,7 @@ class AnonymizeTogether(Protocol):
         leaves, labels = {}, {}
         for (name, tree), level, cells in zip(self._trees.items(), node, places, strict=True):
             nodes = self._level(tree, level)
+            # Node numbers never decrease along the leaves, so this is the first leaf below each node.
             first = np.searchsorted(nodes, cells)
             leaves[name] = tree.leaves.take(pa.array(first)).take(
                 pa.array(np.repeat(np.arange(len(cells)), sizes[published]))
@@ -347,6 +361,8 @@ class AnonymizeTogether(Protocol):
         release = None
         if is_published.any():
             schema = Schema({name: quasi(tree) for name, tree in self._trees.items()})
+            # A row for each published row of all parties, at
+            # any leaf of its class: they are generalized alike.
             population = Table(pa.table(leaves), schema)
             roles = {**schema, **{name: sensitive() for name in self.sensitive}}
             rows = {name: pa.array(column[is_published]) for name, column in columns.items()}

@@ -38,6 +38,7 @@ def normalized_key(key: Any) -> bytes:
         return str(int(key)).encode()
     if not isinstance(key, str):
         raise InputError("The keys of people must be text or whole numbers; nulls are refused.")
+    # Composed a second time, as folding the case can leave characters that are composed differently.
     composed = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", key).casefold())
     try:
         spelled = " ".join(composed.split()).encode()
@@ -99,6 +100,8 @@ def _meetings(names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     """Return whom the first party meets, and whether the other one learns the people in common as well."""
     for peer in names[1:]:
         yield f"people of {peer}", peer, peer == names[-1]
+    # The last party has met the first one when all sets were
+    # intersected, so it learns the result in that meeting.
     for peer in names[1:-1]:
         yield f"people of all, for {peer}", peer, True
 

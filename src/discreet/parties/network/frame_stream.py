@@ -175,6 +175,7 @@ class FrameStream(asyncio.BufferedProtocol):
             self._sink((header, memoryview(self._large)[: self._size].toreadonly()))
 
     def _begin_large(self, header: bytes, size: int, first: memoryview) -> None:
+        # Memory that a receiver still looks at must not be written over.
         if len(self._large) < size or _is_held(self._large):
             self._large = bytearray(size)
         self._header, self._size, self._filled = header, size, len(first)

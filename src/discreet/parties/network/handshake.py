@@ -71,6 +71,7 @@ def check_versions(peer: str, hello: Hello) -> None:
 def check_clocks(peer: str, hello: Hello, now: float) -> None:
     """Raise a PartyError if the clocks of two parties differ by minutes."""
     off = hello.clock - now
+    # Negated, so that NaN is refused as well.
     if not abs(off) <= MAX_CLOCK_SECONDS:
         way = "ahead of" if off > 0 else "behind"
         raise PartyError(

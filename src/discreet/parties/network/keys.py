@@ -209,6 +209,7 @@ def _self_signed(name: str, days: int) -> tuple[Ed25519PrivateKey, Certificate]:
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
+    # Created with its final rights and never replaced: there is no moment at which others could read the key.
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)

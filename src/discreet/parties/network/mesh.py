@@ -32,8 +32,10 @@ def tls_context(session: PartySession, name: str, key: Path, *, server: bool) ->
     """Return the context of one side: it trusts the certificates of the other parties and nothing else."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
+    # The certificates are pinned in the session file, which binds a party closer than a host name could.
     context.check_hostname = False
     context.verify_mode = ssl.CERT_REQUIRED
+    # No resumption: each connection shows its certificate.
     context.options |= ssl.OP_NO_TICKET | ssl.OP_NO_COMPRESSION
     if server:
         context.num_tickets = 0
@@ -152,6 +154,7 @@ class Mesh:
             raise PartyError(f"What answers at {member.address} speaks no TLS 1.3.") from None
         except (TimeoutError, OSError):
             return None
+        # The context trusts all parties of the session; this must be the one that was dialed.
         if shown_by(transport) != member.fingerprint:
             transport.abort()
             raise _wrong_certificate(member)
@@ -170,6 +173,8 @@ class Mesh:
         fingerprint = shown_by(stream.transport)
         member = next((later for later in self.later if later.fingerprint == fingerprint), None)
         waiting = self._awaited.get(fingerprint)
+        # Only the first connection of a party counts: a second
+        # one must not take the place of one that is in use.
         if member is None or waiting is None or waiting.done():
             stream.transport.abort()
             return

@@ -75,7 +75,9 @@ class NetworkChannel(FrameChannel):
     def _write(self, header: bytes, payload: Payload) -> None:
         if self._sender.done() or self._stream.transport.is_closing():
             raise PeerLostError(self.peer, "closed the connection")
+        # Copied, as the caller may write over its memory before the loop has sent it.
         frame = header, bytes(payload)
+        # Cleared before the bytes are counted: room that the loop makes from here on is not missed.
         self._room.clear()
         full = self._count_unsent(len(frame[1]) + _FRAME_COST) > _HIGH_WATER
         self._loop.call_soon_threadsafe(self._outbox.put_nowait, frame)

@@ -110,6 +110,7 @@ def _open_channels(
     listen: tuple[str, int] | None,
     loop: asyncio.AbstractEventLoop,
 ) -> tuple[dict[str, NetworkChannel], bytes]:
+    # Every party's nonce enters the identifier, so that none of them alone can make a session repeat.
     hello = make_hello(session)
     mesh = Mesh(session, name, key, hello, listen)
     connections = _result(_connect_all(mesh, session.connect_timeout), loop)
@@ -157,6 +158,7 @@ def _raise_first(
     waits: dict[str, asyncio.Future[PeerConnection]], later: Sequence[Member], seconds: float
 ) -> None:
     failures = [wait.exception() for wait in waits.values() if wait.done() and wait.exception() is not None]
+    # An error of the session file says what to mend, and other failures may follow from it.
     clear = [error for error in failures if isinstance(error, SessionError)] or failures
     if clear and clear[0] is not None:
         raise clear[0]

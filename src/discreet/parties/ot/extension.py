@@ -88,6 +88,7 @@ class _TransferEnd:
             check(parts)
         start = 0
         for columns in parts:
+            # Rows beyond the target are padding and the masks of the check, which become no messages.
             rows = transposed(columns)[: max(0, target.shape[0] - start)]
             self._write(target[start : start + rows.shape[0]], rows, self._used + start)
             start += 64 * columns.shape[1]
@@ -173,6 +174,8 @@ class TransferSender(_TransferEnd):
             yield self._columns.extend(np.frombuffer(payload, np.uint64).reshape(WIDTH, words))
 
     def _write(self, target: Words, rows: Words, tweak: int) -> None:
+        # A row is that of the receiver where the choice is 0, and that of the receiver XOR the secret where
+        # it is 1: of the two hashes the receiver can compute the one it chose.
         for which, source in enumerate((rows, shifted(rows, self._columns.secret))):
             self._hash.write(target[:, which], source, tweak)
 
@@ -220,6 +223,8 @@ def require_consistent(party: Party, peer: str, mask: Words, rows: Sequence[Word
     party.send(peer, _KEY, key)
     received = np.frombuffer(party.recv(peer, _TAGS, (width + 1) * _TAG), np.uint64).reshape(width + 1, 2)
     zero = _tags(key, [np.zeros((1, sum(part.shape[1] for part in rows)), np.uint64)])
+    # Q = T ⊕ (R ∧ secret bit), column by column, and the tag is linear but for the tag of zero, so the tags
+    # must satisfy the same equation.
     expected = received[:width] ^ ((received[width] ^ zero[0]) & mask)
     if not np.array_equal(_tags(key, rows), expected):
         raise PartyError(f"Party '{peer}' failed the consistency check of the oblivious transfers.")
@@ -231,6 +236,7 @@ def _tags(key: bytes, parts: Sequence[Words]) -> Words:
 
     tags = []
     for row in range(parts[0].shape[0]):
+        # One key and one nonce for all rows, on purpose: tags are linear in the rows only under the same key.
         mac = Cipher(algorithms.AES128(key), modes.GCM(bytes(12))).encryptor()
         for part in parts:
             mac.authenticate_additional_data(part[row].tobytes())

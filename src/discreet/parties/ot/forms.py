@@ -70,6 +70,7 @@ def receive_correlated(
 def send_chosen(sender: TransferSender, messages: NDArray[np.uint8]) -> None:
     """Send one message of each pair; the array has the shape (n, 2, bytes)."""
     n, _, size = messages.shape
+    # A message that is longer than a block is masked by several, which one transfer yields.
     blocks = -(-size // BLOCK)
     for start, stop in transfer_batches(n, blocks=blocks):
         pads = sender.random(stop - start, blocks=blocks).view(np.uint8)[:, :, :size]

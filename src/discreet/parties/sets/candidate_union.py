@@ -69,6 +69,7 @@ class CandidateUnion(UnionProtocol):
         if len(set(self.candidates)) < len(self.candidates):
             raise ParameterError("The 'candidates' parameter of CandidateUnion must not repeat a text.")
         require(self, "threshold", self.threshold, IntIn(0))
+        # Made once here, so that what a secure sum refuses is refused before a session is opened.
         _ = self._sum(3)
 
     @property
@@ -135,6 +136,7 @@ class CandidateUnion(UnionProtocol):
         >>> CandidateUnion(candidates=("x",)).needed(4), CandidateUnion(candidates=("x",)).needed(10)
         (4, 6)
         """
+        # Four: the collector puts in nothing, and the sum must still cover three.
         return self.threshold or max(min(4, n_parties), n_parties // 2 + 1)
 
     def withstands(self, n_parties: int) -> int:

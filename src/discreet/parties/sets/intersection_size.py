@@ -77,6 +77,7 @@ class IntersectionSize(TwoSets):
         coins = KeyStream(party.random(SEED))
         power = scalar_from(party.random(UNIFORM))
         hashes = _hashed(party, list(elements), size, coins)
+        # Shuffled before they leave: the own elements stand first and the padding behind them.
         raised = _raised(power, in_random_order(hashes, party.random))
         return self._count(party, power, raised) if first else self._answer(party, power, raised)
 
@@ -94,6 +95,7 @@ class IntersectionSize(TwoSets):
 
     def _answer(self, party: Party, power: bytes, raised: list[bytes]) -> int | None:
         both = _raised_received(power, party, _FIRST, self.max_first)
+        # Shuffled, else the first party would see by their places which of its elements are common.
         _send(party, _BOTH, in_random_order(both, party.random))
         _send(party, _SECOND, raised)
         if self.output == "first":

@@ -121,6 +121,7 @@ class TwoSets(SetProtocol, ABC):
 
 def padded(elements: Sequence[bytes], size: int, coins: KeyStream) -> list[bytes]:
     """Return the elements and random ones up to the size, which cost the same time and match nothing."""
+    # With 256 random bits a fake equals no element of either party but by negligible chance.
     fakes = coins.take((size - len(elements)) * _FAKE).tobytes()
     return [*elements, *(fakes[at : at + _FAKE] for at in range(0, len(fakes), _FAKE))]
 

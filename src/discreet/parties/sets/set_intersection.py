@@ -115,6 +115,8 @@ class SetIntersection(TwoSets):
 
     def _matched(self, party: Party, elements: list[bytes], receiver: TagReceiver) -> list[bytes]:
         common, matches = [], np.zeros(self.max_second, np.bool_)
+        # An element is looked up among the tags of its place
+        # alone: there the sender computed its tag at the same bin.
         position = [self._received_tags(party) for _ in range(N_PLACES)]
         for number, (tag, which) in enumerate(zip(receiver.tags, receiver.place.tolist(), strict=True)):
             at = position[which].get(tag.tobytes())
@@ -143,6 +145,8 @@ class SetIntersection(TwoSets):
         coins = KeyStream(party.random(SEED))
         order = np.array(in_random_order(range(self.max_second), party.random))
         for tags in sender.tags(padded(elements, self.max_second, coins)):
+            # One order for all three places, so that the position of a match names the element to the sender.
+            # It is random, so that the receiver does not learn which place in the sorted set it has.
             placed = np.empty_like(tags)
             placed[order] = tags
             for start, stop in parts(self.max_second):
@@ -163,6 +167,8 @@ def n_bins(max_size: int) -> int:
     >>> n_bins(1), n_bins(1000), n_bins(100_000)
     (192, 1344, 130176)
     """
+    # Four of n elements share all places with a probability of at most n^4/24 · (3/bins)^9, as each place is
+    # one of bins/3. This is below 2^-40 where bins^9 ≥ n^4 · 2^40 · 3^9/24, and log2(3^9/24) is below 10.
     shared = 2 ** ((4 * math.log2(max_size) + STATISTICAL + 10) / 9)
     return 64 * N_PLACES * math.ceil(max(1.3 * max_size, shared) / (64 * N_PLACES))
 
@@ -200,6 +206,7 @@ class TagReceiver:
             )
         rows = _received_rows(party, words, table)
         filled = np.flatnonzero(table >= 0)
+        # In the order of the elements rather than of the bins.
         filled = filled[np.argsort(table[filled])]
         self.tags = _tags(filled, rows[filled], size)
         self.place = filled // (bins // N_PLACES)
@@ -225,6 +232,8 @@ class TagSender:
         """Return the tags of the elements at each of their places, one array of rows a place."""
         words = _hashed(self._party, elements)
         codes = _codes(self._party, words[:, :2])
+        # The row of a bin is T ⊕ (code of the receiver's element ∧ secret). XOR the own element's code ∧
+        # secret it is T where the elements are equal, and differs from it in many unknown bits elsewhere.
         codes &= self._secret
         places = _places(words, self._n_bins)
         return [_tags(bins, self._rows[bins] ^ codes, self._size) for bins in places.T]
@@ -235,6 +244,7 @@ def _received_rows(party: Party, words: NDArray[np.uint64], table: NDArray[np.in
     columns = ReceiverColumns(party, party.peer, width=WIDTH, label="set intersection")
     codes = KeyStream(party.random(SEED)).words(table.size * WIDTH // 64).reshape(table.size, -1)
     filled = table >= 0
+    # Bins without an element keep random bits, from which pseudorandom codes cannot be told apart.
     codes[filled] = _codes(party, words[table[filled], :2])
     rows = []
     with party.step("codes"):

@@ -152,6 +152,8 @@ class SetUnion(UnionProtocol):
         merger = _merger((party.index + 1) % n)
         if party.index != merger:
             party.send(names[merger], "full", b"".join(full))
+        # Only the first two parties merge: the first one the sets
+        # of the second, fourth … party, the second one the others.
         if party.index > 1:
             return []
         merged = list(full) if party.index == merger else []
@@ -178,6 +180,7 @@ class SetUnion(UnionProtocol):
         else:
             texts = (extract(element, max_bytes=self.max_item_bytes) for element in decrypted)
             items = sorted(text for text in texts if text is not None)
+            # The length plus one, so that zeros stand for a slot that is not used.
             slots = [(len(item) + 1).to_bytes(2, "big") + item.ljust(slot - 2, b"\0") for item in items]
             payload = b"".join(slots).ljust(n * self.max_items * slot, b"\0")
             party.broadcast("union", payload)
@@ -262,6 +265,8 @@ def _element(block: bytes) -> bytes:
     """Return the first valid element with this block in the middle; one in four is valid."""
     group = ristretto()
     for count in range(_TRIES):
+        # In the encoding of an element the lowest bit (its sign)
+        # and the highest bit are zero, so 14 bits can count.
         candidate = bytes([count << 1 & 0xFF]) + block + bytes([count >> 7])
         if group.is_valid(candidate):
             return candidate
@@ -270,6 +275,7 @@ def _element(block: bytes) -> bytes:
 
 def _feistel(data: bytes, rounds: Iterable[int]) -> bytes:
     """Apply the rounds of a Feistel network with public round functions; the reversed rounds invert it."""
+    # A block has 30 bytes, so both halves have the same length.
     half = len(data) // 2
     left, right = data[:half], data[half:]
     for number in rounds:

@@ -89,6 +89,8 @@ class BitProducts:
     def triples(self, n: int, *, width: int) -> Triples:
         """Return this party's shares of n triples whose vectors have ``width`` bits, at most 8."""
         mask = np.uint8((1 << width) - 1)
+        # The transfers run in the same order at both ends: those in which the first party sends, then those
+        # back. Two ends that both began as senders would wait for each other's columns.
         b = self._receiver.random_bits(n)
         if self.party.index == 0:
             pairs = self._sender.random(n)
@@ -115,6 +117,7 @@ class BitProducts:
         d, e = _vectors(opened[: n * width], width), opened[n * width :]
         share: Bits = c ^ d * b ^ a * e
         if self.party.index == 0:
+            # d·e is public: both parties adding it would cancel it in the XOR.
             share ^= d * e
         return share
 
@@ -138,6 +141,8 @@ class BitProducts:
         if self.party.index == 0:
             pairs = self._sender.random(n)
             first, second = (_low_byte(pairs[:, which]) & np.uint8(1) for which in (0, 1))
+            # Turns the random difference of each pair into the own bit: with choice t the receiver gets first
+            # ⊕ t·bit. The difference is a one-time pad, so the correction shows nothing of the bit.
             corrections = np.packbits(first ^ second ^ bits)
             self.party.send(self.party.peer, _CORRECTIONS, corrections.data)
             return first

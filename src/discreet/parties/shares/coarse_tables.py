@@ -116,10 +116,13 @@ def coarse_tables(
         for cut, admitted in zip(listed, admits, strict=True)
         for half in (_total(table[cut.low : cut.middle]), _total(table[cut.middle : cut.high]))
     ]
+    # The halves stand in the order in which ``cut_groups`` numbers the counts of each cut.
     groups = cut_groups([(len(table), table.shape[1]) for table in tables])
     share = np.concatenate([np.zeros(0, np.uint64), *halves])
     none_small = iter(comparer.none_small(share, groups, least, largest=largest).tolist())
     last = [
+        # ``next`` stands first: a cut that is not tried has an answer
+        # as well, which must not be left to the cut behind it.
         _last_places(len(table), listed, [next(none_small) and admitted for admitted in admits])
         for table, listed, admits in zip(tables, cuts, tried, strict=True)
     ]
@@ -161,6 +164,7 @@ def coarse_local(table: Counts, least: int) -> CoarseTable:
     for low, middle, high, parent in cuts:
         halves = np.concatenate([table[low:middle].sum(axis=0), table[middle:high].sum(axis=0)])
         none_small = not ((halves > 0) & (halves < least)).any()
+        # A cut comes after the one around it, so the decision about the parent is made by now.
         may_cut.append(none_small and (parent < 0 or may_cut[parent]))
     last = _last_places(len(table), cuts, may_cut)
     return CoarseTable(_by_block(table, last), last)
@@ -170,6 +174,7 @@ def _cuts(n_places: int) -> Iterator[_Cut]:
     """Return every block that can be cut, the larger ones first, so that a cut comes after the one around it."""
     blocks, number = [(0, n_places, -1)], 0
     while blocks:
+        # A queue: breadth first, so that the numbers of cuts grow from the outside to the inside.
         low, high, parent = blocks.pop(0)
         if high - low > 1:
             middle = (low + high) // 2
@@ -185,6 +190,8 @@ def _is_end(table: CoarseTable, middle: int) -> bool:
 
 def _last_places(n_places: int, cuts: Sequence[_Cut], may_cut: Sequence[bool]) -> NDArray[np.int64]:
     """Return the last place of the block of each place, by the cuts that are made."""
+    # A middle says all about a cut that is made: those around it
+    # are made as well, so blocks begin there and nowhere else.
     starts = {cut.middle for cut, allowed in zip(cuts, may_cut, strict=True) if allowed}
     last, end = np.zeros(n_places, np.int64), n_places
     for position in range(n_places - 1, -1, -1):
@@ -197,6 +204,7 @@ def _opened(
     comparer: CountComparer, tables: Sequence[Words], last: Sequence[NDArray[np.int64]]
 ) -> list[CoarseTable]:
     """Return the tables with the counts of all their blocks, which are opened together."""
+    # Only the words at the ends of blocks are opened. The words within a block stay shared.
     ends = [np.unique(places) for places in last]
     blocks = [_by_block(table, places)[end] for table, places, end in zip(tables, last, ends, strict=True)]
     values = comparer.opened(np.concatenate([np.zeros(0, np.uint64), *(part.reshape(-1) for part in blocks)]))

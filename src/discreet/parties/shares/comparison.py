@@ -84,6 +84,8 @@ class Comparison(Protocol):
         require(self, "n", self.n, IntIn(1, 1 << 28))
         require(self, "of", self.of, OneOf(("shares", "values")))
         require(self, "bits", self.bits, IntIn(2, 63))
+        # Values are four times as small as the range of the circuit: it
+        # must hold the difference of two of them less the threshold.
         limit = 1 << self.bits - (2 if self.of == "values" else 1)
         require(self, "threshold", self.threshold, IntIn(-limit, limit - 1))
         require_output(self, self.output)
@@ -143,6 +145,7 @@ class Comparison(Protocol):
     def words(self, index: int, data: Any) -> Words:
         """Return shares of the integers less the threshold; refuse what the session does not admit."""
         limit = 1 << self.bits - 2
+        # A share is a residue modulo 2^64, which may come as int64 or as uint64.
         low, high = (-limit, limit - 1) if self.of == "values" else (-(1 << 63), (1 << 64) - 1)
         words = private_integers(data, shape=(self.n,), low=low, high=high, of=f"vector of {self.of}")
         if index == 0:
@@ -180,6 +183,8 @@ def _at_least_zero(products: BitProducts, triples: Triples, words: Words, bits: 
     n, first = words.size, products.party.index == 0
     low = words if first else ~words
     digits = (low[None, :] >> np.arange(bits, dtype=np.uint64)[:, None] & np.uint64(1)).astype(np.uint8)
+    # A digit of the first party is greater where it is one and the other's is zero: a product of one bit of
+    # each party. Digits are equal where their XOR is zero, which the parties share without any work.
     greater = products.cross_products((digits if first else 1 - digits).reshape(-1))
     equal = 1 - digits if first else digits
     groups = (greater.reshape(bits, n) | equal << np.uint8(1)).astype(np.uint8)
@@ -189,7 +194,9 @@ def _at_least_zero(products: BitProducts, triples: Triples, words: Words, bits: 
         lower, upper = groups[0 : 2 * joined : 2], groups[1 : 2 * joined : 2]
         both = products.products(triples, lower.reshape(-1), (upper >> np.uint8(1)).reshape(-1), width=2)
         merged = both.reshape(joined, n) ^ (upper & np.uint8(1))
+        # A group without a partner is the uppermost one; it stays last, so the order of the digits is kept.
         groups = np.concatenate([merged, groups[2 * joined :]])
     sign = (words >> np.uint64(bits) & np.uint64(1)).astype(np.uint8)
     sign ^= groups[0] & np.uint8(1)
+    # The sign bit says that the sum is negative. One party flips its share, which negates the bit.
     return sign ^ np.uint8(first)

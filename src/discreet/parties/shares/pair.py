@@ -64,6 +64,7 @@ class PairShares:
 
     def negated(self, bits: Bits) -> Bits:
         """Return shares of the opposite bits."""
+        # The XOR of both shares flips when one of them does.
         return bits ^ np.uint8(self.party.index == 0)
 
     def chosen(self, bits: Bits, words: Words) -> Words:
@@ -94,6 +95,7 @@ class PairShares:
         names = self.party.names
         if not self.computes:
             return np.frombuffer(self.party.recv(names[0], _RESULT, share.size), np.uint8).copy()
+        # Both send before they receive, so neither waits for the other and it is a single round.
         self._pair.send(self._pair.peer, _OPENED, share.tobytes())
         other = np.frombuffer(self._pair.recv(self._pair.peer, _OPENED, share.size), np.uint8)
         result: NDArray[np.uint8] = joined(share, other)

@@ -94,6 +94,8 @@ class ScalarProduct(Protocol):
         require_output(self, self.output)
         if self.n_first * self.n_second > _MAX_PRODUCTS:
             raise ParameterError(f"At most {_MAX_PRODUCTS} products can be computed at once.")
+        # A product is below 2^(first_bits + second_bits) in size, so a sum of n of them lies within int64 and
+        # is read off its residue modulo 2^64.
         if self.n << (self.first_bits + self.second_bits) > 1 << 63:
             raise ParameterError(
                 f"Products of {self.n} integers of {self.first_bits} and {self.second_bits} bits may not fit into 64 "
@@ -163,6 +165,8 @@ class ScalarProduct(Protocol):
         sums = np.zeros((self.n_second, self.n_first), np.uint64)
         for start, stop in self._parts():
             column, bit, row = self._places(start, stop)
+            # Gilboa's product: for a bit b of Y the receiver gets mask + b·weight·row of X. Summed over bits
+            # and rows, its words less the masks are the product, whichever way the residues wrap around.
             masks = send_correlated(sender, values[row] * weights[bit][:, None])
             _add_rows(sums, column, masks)
         return np.ascontiguousarray((np.uint64(0) - sums).T)
@@ -178,6 +182,7 @@ class ScalarProduct(Protocol):
 
     def _parts(self) -> Iterable[tuple[int, int]]:
         """Return the ranges of transfers that are held in memory at once."""
+        # A block of a random message is 128 bits, which is two words.
         return transfer_batches(self.n * self.n_second * self.second_bits, blocks=-(-self.n_first // 2))
 
     def _places(
@@ -205,6 +210,7 @@ def _weights(bits: int, *, signed: bool) -> NDArray[np.uint64]:
 
 def _add_rows(sums: NDArray[np.uint64], column: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
     """Add the words of each transfer to the row of its column of Y."""
+    # Columns run slowest over the transfers, so each of them is one contiguous run here.
     bounds = np.flatnonzero(np.diff(column, prepend=-1, append=-1))
     for start, stop in itertools.pairwise(bounds.tolist()):
         sums[column[start]] += words[start:stop].sum(axis=0, dtype=np.uint64)

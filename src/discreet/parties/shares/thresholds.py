@@ -44,6 +44,8 @@ class NestedGroups:
         np.add.at(total, self.of, words)
         for group, parent in enumerate(self.parent):
             if parent >= 0:
+                # Slices of one word: arrays wrap around modulo 2^64,
+                # where NumPy warns of a scalar that overflows.
                 total[group : group + 1] += total[parent : parent + 1]
         return total
 
@@ -91,7 +93,10 @@ class Thresholds:
         """
         if not shares.size:
             return np.zeros(groups.n, np.bool_)
+        # The bits below hold a count less ``least`` only where this is no more than the counts can be.
+        assert least <= max(largest, 1)
         # A count is small if it is at least 1 and not at least the least one: the XOR of two comparisons.
+        # A constant is subtracted from one of the two shares only, since the shares add up.
         first = np.uint64(self._pair.index == 0)
         compared = np.concatenate([shares - first, shares - first * np.uint64(least)])
         bits = _comparison(2 * shares.size, 0, largest).share(self._products, compared)
@@ -99,6 +104,7 @@ class Thresholds:
         ones = np.full((shares.size, 1), first, np.uint64)
         # Bits shared by XOR become words shared by sums, so that those of a group can be added.
         n_small = groups.summed(self._products.word_products(small, ones)[:, 0])
+        # −n_small is at least zero where there is no small count. This one bit is opened, and n_small is not.
         return self.at_least(np.uint64(0) - n_small, 0, largest=groups.most)
 
     def opened(self, shares: Words) -> NDArray[np.int64]:
@@ -167,6 +173,7 @@ class ThresholdFrames:
 
 def _comparison(n: int, threshold: int, largest: int) -> Comparison:
     """Return the comparison whose bits hold every count, and its difference to the threshold."""
+    # One bit more than the difference needs: the threshold must lie below 2^(bits − 1).
     bits = max(2, (max(largest, threshold) + 1).bit_length() + 1)
     return Comparison(n=n, threshold=threshold, bits=bits)
 

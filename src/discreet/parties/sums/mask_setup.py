@@ -91,6 +91,7 @@ class _Sealing:
         other = receiver if sender == self._party.index else sender
         if other not in self._agreed:
             self._agreed[other] = agree(self._secret, self.keys[other])
+        # Each direction has a key of its own, since ``seal`` uses the same nonce for all keys.
         info = f"shares {sender} {receiver}".encode()
         return derive(self._agreed[other], salt=self._party.session, info=info)
 
@@ -148,6 +149,7 @@ def _relay(half: Half, sealed: dict[int, bytes], size: int) -> tuple[list[int], 
     """Pass on, at the collector, what the parties sealed for each other; return who takes part, and the own pieces."""
     party, n = half.party, half.n
     bundles = gather(party, party.peers, "shares", (n - 1) * size)
+    # Without a party's keys neither can its pieces be unsealed here nor its pair masks be taken off.
     bundles = {index: bundle for index, bundle in bundles.items() if index in half.keys}
     sharing = sorted([*bundles, party.index])
     require_enough_parties(half, sharing)
@@ -171,6 +173,7 @@ def _read_relay(half: Half, size: int) -> tuple[list[int], dict[int, bytes]]:
         raise PartyError(
             f"Party '{half.collector}' relayed shares that do not fit the parties of the session."
         )
+    # Judged here as well: a collector must not be able to run a sum of too few.
     require_enough_parties(half, sharing)
     return sharing, {index: body[at * size : (at + 1) * size] for at, index in enumerate(others)}
 
@@ -186,6 +189,8 @@ def gather(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int
 def gather_views(party: Party, peers: Iterable[str], kind: str, size: int) -> dict[int, Payload]:
     """Return frames as ``gather`` does, large ones without a copy."""
     arrived: dict[int, Payload] = {}
+    # Half, so that a party that does answer does not run
+    # into its own time-out while the others are waited for.
     deadline = time.monotonic() + party.timeout / 2
     for peer in peers:
         try:
@@ -232,5 +237,6 @@ def from_mask(mask: bytes, n: int) -> list[int]:
 
 
 def _slot(bundle: bytes, sender: int, receiver: int, size: int) -> bytes:
+    # A bundle holds a slot for every place but the sender's own.
     at = receiver if receiver < sender else receiver - 1
     return bundle[at * size : (at + 1) * size]

@@ -57,6 +57,7 @@ def prepared_sum(
         arrived = _deliver(half, "masked", masked.data.cast("B"), 8 * len(words), sharing)
     with party.step("reveal"):
         included = _announce(half, sharing, sorted(arrived))
+        # Before any share is revealed: from here on nothing would keep the collector from opening the sum.
         require_there(half, included, required)
         revealed = _deliver(
             half, "reveal", _reveal(half, sharing, included), SHARE_BYTES * len(sharing), included
@@ -150,6 +151,9 @@ def _announce(half: Half, sharing: Sequence[int], arrived: Sequence[int]) -> lis
             if index != party.index:
                 party.try_send(party.names[index], "survivors", to_mask(arrived, n) + to_mask(late, n))
         return list(arrived)
+    # Deviation: the round in which Bonawitz et al. have the parties sign the
+    # set of survivors, against a collector that names different ones to
+    # different parties, is left out. The parties are assumed to be semi-honest.
     announced = party.recv(half.collector, "survivors", 2 * size)
     included, late = from_mask(announced[:size], n), from_mask(announced[size:], n)
     if party.index not in included or not set(included) <= set(sharing):
@@ -191,8 +195,11 @@ def _unmask(
         shares = {x: bytes(piece[at * SHARE_BYTES : (at + 1) * SHARE_BYTES]) for x, piece in revealed.items()}
         secret = combine_shares(shares, threshold=half.threshold)
         if index in included:
+            # Who remains: its pair masks cancel in the sum, and its own mask is taken off.
             add_stream(total, secret, sign=-1)
         else:
+            # Who left: those who remain have added their masks
+            # with it, and what it would have added cancels them.
             key = private_key(secret)
             for other in included:
                 _add_pair_mask(total, key, half, index, other)
@@ -217,8 +224,10 @@ def _publish(
 
 
 def _add_pair_mask(into: Words, secret: PrivateKey, half: Half, index: int, other: int) -> None:
-    """Add the mask that the party at ``place``, whose masking secret this is, shares with another."""
+    """Add the mask that the party at ``index``, whose masking secret this is, shares with another."""
     low, high = sorted((index, other))
     shared = agree(secret, half.keys[other][32:])
     key = derive(shared, salt=half.party.session, info=f"mask {low} {high}".encode())
+    # Both parties derive the same key, as places enter it in order;
+    # the earlier one adds the stream and the later one subtracts it.
     add_stream(into, key, sign=1 if index < other else -1)

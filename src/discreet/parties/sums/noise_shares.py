@@ -60,6 +60,8 @@ class _Coins:
         """Return a uniform integer in [0, end)."""
         bits = (end - 1).bit_length()
         size = -(-bits // 8)
+        # Rejection keeps the integer uniform, where a remainder
+        # would favor small ones. More than half of the draws fit.
         while True:
             drawn = int.from_bytes(self._take(size), "little") >> (8 * size - bits)
             if drawn < end:
@@ -84,6 +86,8 @@ def _polya(coins: _Coins, scale: Fraction, parts: int) -> int:
     from discreet.kernels.parties.polya import urn_steps
 
     drawn, step = 0, 0
+    # Words come in parts of at most 2^16, and a word that the
+    # urn refuses leaves a step to be done, hence the loop.
     while step < total:
         drawn, step = urn_steps(drawn, step, total, parts, coins.words(min(total - step, 1 << 16)))
     return int(drawn)

@@ -18,6 +18,7 @@ from discreet.parties.protocol import Party, Protocol
 from discreet.parties.sums.masked_sum import masked_frames, masked_sum
 from discreet.parties.transcript import FrameShape
 
+# The result travels behind one bit for each party, for which 4,096 bytes are reserved.
 _MAX_LENGTH = (MAX_PAYLOAD - 4096) // 8
 _FEW = 5
 """A count below this one concerns few people."""
@@ -231,10 +232,13 @@ def ring_sum(party: Party, words: Words) -> Words:
     vector.
     """
     size = words.nbytes
+    # Index −1 is the last party, which closes the ring.
     before = party.names[party.index - 1]
     after = party.names[(party.index + 1) % len(party.names)]
     with party.step("ring"):
         if party.index == 0:
+            # A uniform start makes every running sum uniform, whatever it holds; nobody but the first party
+            # can take it off, and it does so once all have added theirs.
             start = np.frombuffer(party.random(size), dtype="<u8")
             party.send(after, "running", (words + start).tobytes())
             total: Words = np.frombuffer(party.recv(before, "running", size), dtype="<u8") - start
@@ -298,6 +302,7 @@ def _modular(array: np.ndarray[Any, Any]) -> Words:
 def _integer(array: np.ndarray[Any, Any], n_parties: int) -> Words:
     if array.size and array.dtype.kind not in "iub":
         raise ParameterError("The vector of an integer secure sum must hold integers and no missing value.")
+    # Compared as Python integers: a uint64 above the largest int64 has no place in an array of that type.
     limit = largest(n_parties)
     if array.size and (int(array.max()) > limit or int(array.min()) < -limit):
         raise ParameterError(
@@ -314,6 +319,7 @@ def _real(array: np.ndarray[Any, Any], n_parties: int, fraction_bits: int) -> Wo
     if not np.isfinite(scaled).all():
         raise ParameterError("The vector of a real secure sum must hold finite numbers.")
     limit = largest(n_parties)
+    # float(limit) may be rounded up, hence "at least": the next smaller float is not above the limit.
     if array.size and float(np.abs(scaled).max()) >= float(limit):
         bound = limit / 2.0**fraction_bits
         raise ParameterError(

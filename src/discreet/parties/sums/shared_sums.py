@@ -61,8 +61,11 @@ class SharedSums:
         mask = np.zeros(words.size, np.uint64)
         if self._party.index == 1:
             mask[n_opened:] = np.frombuffer(self._party.random(8 * (words.size - n_opened)), "<u8")
+        # Without the second keeper's mask the first keeper
+        # would see the sum in the clear, so both are required.
         total = self._rounds.add(words + mask, kind="modular", to_all=False, required=self._party.names[:2])
         share = np.zeros(words.size, np.uint64) - mask if total.values is None else total.values
+        # The first values carry no mask, so what the first keeper holds of them is the sum itself.
         opened = self._spread(_OPENED, share[:n_opened], known_to=1).view(np.int64)
         return SharedSum(share[n_opened:], opened, total.parties)
 
@@ -79,6 +82,7 @@ class SharedSums:
         if share.size and (judge := self._judge()):
             values = judge.large(share, least, largest=largest)
         counts = self._spread(_OPENED, values, known_to=2)
+        # Every party checks, since the keepers are the ones that could have opened a small count.
         require_agreed(counts[counts != 0], least)
         return counts
 

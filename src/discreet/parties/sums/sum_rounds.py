@@ -77,6 +77,8 @@ class SumRounds:
         total, included = prepared_sum(
             self._ready.pop(0), words, to_all=to_all, required={*self._required, *required}
         )
+        # From the first sum on, its parties are required: two
+        # sums over different parties could be subtracted.
         self._required, late = included, self._party.late
         if total is None:
             return Sum(None, included, late)
@@ -84,6 +86,7 @@ class SumRounds:
 
     def _set_up(self) -> None:
         self._n_setups += 1
+        # A label of its own: the keys of masks depend on it, so no mask occurs in two set-ups.
         within = self._party.within(f"{self._label} {self._n_setups}")
         self._ready = prepare(
             within, threshold=self._threshold, collector=within.names[0], n_sums=self._at_once

@@ -163,6 +163,7 @@ class _Recoding:
         self.leaves = tree.leaf[original.items]
         self.holders = holders_of(original.indptr, self.leaves, tree.parent)
         self.cut = np.arange(tree.n_leaves, dtype=np.int32)
+        # Sums up to each leaf: what is below a node is one difference.
         counts = ragged.bounds(np.bincount(self.leaves, minlength=tree.n_leaves))
         self.weight: FloatArray = (counts[tree.high] - counts[tree.low]).astype(np.float64)
         self.cost = np.zeros(tree.parent.size)
@@ -227,15 +228,18 @@ class _Recoding:
         from discreet.kernels.itemsets.combinations import count_combinations, laid_out
 
         starts, rows = self.holders
+        # A child that is too rare alone needs no count of combinations.
         counts_below = starts[children + 1] - starts[children]
         if ((counts_below > 0) & (counts_below < self.k)).any():
             return False
+        # The cut is changed only to see the baskets that hold the node; others cannot hold a child.
         before = self.cut[self.tree.low[node]]
         self.cut[self.tree.low[node] : self.tree.high[node]] = _spread(self.tree, children)
         indptr, nodes = self._nodes(rows[starts[node] : starts[node + 1]])
         self.cut[self.tree.low[node] : self.tree.high[node]] = before
         held_nodes = np.bincount(nodes, minlength=self.tree.parent.size) > 0
         held_nodes[children] = False
+        # Children come first in the order, and only combinations that begin with one of them are counted.
         others = np.flatnonzero(held_nodes).astype(np.int32)
         rank = _rank(np.concatenate([children, others]), self.tree.parent.size)
         layout = laid_out(indptr, nodes, rank)

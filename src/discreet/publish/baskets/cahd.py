@@ -95,6 +95,7 @@ class Cahd(BasketPublisher):
         if parts.held.items.size == 0:
             return np.zeros(n, np.int32), 0
         visits, turns = (rng.permutation(n), rng.integers(0, p, n)) if self.randomize_groups else (None, None)
+        # From n/p on, the search reaches every basket.
         order, alpha = self.ordered(parts.ordinary), min(int(self.alpha), -(-n // p))
         return cahd_groups(order, *parts.arrays, p=p, alpha=alpha, visits=visits, turns=turns)
 

@@ -88,9 +88,11 @@ class BasketPublisher(ABC):
         parts = split_baskets(self, baskets)
         group, details = self._grouped(parts, rng)
         n_bare = parts.published.size - group.size
+        # Baskets without ordinary items are one group, behind the others.
         together = np.concatenate([group, np.full(n_bare, group.max(initial=-1) + 1, np.int32)])
         _, dense = np.unique(together, return_inverse=True)
         numbers = rng.permutation(int(dense.max()) + 1).astype(np.int32)[dense]
+        # Shuffled before the stable sort, so that chance is the order within a group.
         shuffled = rng.permutation(numbers.size)
         order = shuffled[np.argsort(numbers[shuffled], kind="stable")]
         chosen = baskets.take(parts.published[order])

@@ -103,6 +103,8 @@ class CubeVisit:
             n_classes = np.outer(n_classes, cards).ravel()
         n_tuples = float(self.lattice.table.tuples.counts.size)
         of_class = n_tuples / n_classes
+        # A class of the outer columns either walks its tuples at every inner node, or counts them into a cube
+        # once.
         each = np.minimum(of_class * n_nodes * _SPARSE, cube + n_cells * _COUNTED + of_class * _PUT)
         return float((n_classes * each).sum() + n_classes.size * n_outer * _CUBE)
 
@@ -125,7 +127,9 @@ class CubeVisit:
             np.zeros(numbers.size, np.int64),
         )
         nodes, prices = self._nodes
+        # With fewer tuples a walk at each inner node takes less than a cube.
         sparse_below = int(prices.sum() / (_SPARSE * prices.size))
+        # In the order of `_nodes`, by which the kernel numbers what it returns.
         inner_levels = list(product(*(range(lattice.dims[column]) for column in self._inner)))
         inner_levels.sort(key=sum)
         outer_levels = list(product(*(range(lattice.dims[column]) for column in outer)))
@@ -153,6 +157,7 @@ class CubeVisit:
     def _numbers(self, columns: list[int] | tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """Return one number for the codes of some columns in each tuple."""
         lattice = self.lattice
+        # A number in mixed radix, the last column fastest, as `_nodes` counts cells.
         numbers = np.zeros(lattice.table.tuples.counts.size, dtype)
         for column in columns:
             numbers *= dtype(self._cards[column][0])
@@ -180,6 +185,8 @@ class CubeVisit:
         steps = [(0, 1, 1, 1, 1)]
         parents = [np.zeros(1, np.int64)]
         prices = [0.0]
+        # Every other cube is the sum along one axis of a cube one level lower: of that from which it takes
+        # least.
         for node in nodes[1:]:
             price, axis, below = min(_sources(node, cards, number))
             column, shape = columns[axis], cards[number[below]]

@@ -14,6 +14,7 @@ from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.hierarchy.specs import flat
 from discreet.core.params import IntIn
+from discreet.core.schema import quasi_weights
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.table import Table
@@ -136,7 +137,7 @@ class Lattice:
 
     def weights(self, factors: Mapping[str, float] | None = None, *, owner: object = None) -> FloatArray:
         """Return the weight of each column in a measure, the largest as 1."""
-        weights = np.array(self.table.schema.quasi_weights(factors, owner=owner or self), np.float64)
+        weights = np.array(quasi_weights(self.table.schema, factors, owner=owner or self), np.float64)
         return np.asarray(weights / weights.max(), np.float64)
 
     def _limits(self, which: str, limits: Mapping[str, int] | None, default: list[int]) -> Node:

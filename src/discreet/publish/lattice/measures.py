@@ -18,6 +18,7 @@ from discreet.kernels.tables.lattice_nodes import Found
 from discreet.publish.lattice.lattice import Lattice, Node
 
 Aggregate = Literal["mean", "sum", "maximum", "geometric"]
+# Far above what single precision rounds, so that a rough floor never lies above the exact one.
 _ROUGHNESS = 1e-5
 Costs: TypeAlias = Any
 """A cost, or an array of costs."""
@@ -100,6 +101,7 @@ class NodeMeasure(ABC):
         """Return a node's cost: the classes dropped, and the sizes of those kept."""
 
     def _joined(self, columns: Sequence[NDArray[Any]], *, outer: bool = False) -> NDArray[Any]:
+        # A weight in double precision would make a whole lattice of single precision double.
         weighted = [
             column * column.dtype.type(weight) for weight, column in zip(self.weights, columns, strict=True)
         ]
@@ -131,6 +133,7 @@ class LossMeasure(NodeMeasure):
         """Return the loss when classes below a size are suppressed; exact for the mean over columns."""
         if self.aggregate != "mean":
             return floor
+        # The floor holds the loss of suppressed rows as generalized; they cost 1 in each column instead.
         more = stats.suppressed * self.weights.sum() - stats.suppressed_loss
         return floor + more / (self.n_rows * len(self.weights))
 
@@ -154,6 +157,7 @@ class EntropyMeasure(NodeMeasure):
         tree = lattice.trees[column]
         bits = []
         for level in range(lattice.bottom[column], lattice.top[column] + 1):
+            # A row loses as many bits as tell its value from the others under the same node.
             inside = np.bincount(tree.levels[level], weights=counts)[tree.levels[level]]
             present = counts > 0
             bits.append((counts[present] * np.log2(inside[present] / counts[present])).sum())
@@ -163,6 +167,7 @@ class EntropyMeasure(NodeMeasure):
         """Return the share of bits lost at a node."""
         columns = []
         for column, step in enumerate(self.lattice.place(node)):
+            # Suppressed rows still differed by their nodes; a star takes that away as well.
             left = np.bincount(dropped.codes[column], weights=dropped.sizes)
             left = left[left > 0]
             spread = (left * np.log2(left.sum() / left)).sum() if left.size else 0.0
@@ -172,6 +177,7 @@ class EntropyMeasure(NodeMeasure):
     def _held(self, column: int) -> float:
         counts = self.lattice.table.overall(self.lattice.names[column])
         counts = counts[counts > 0]
+        # A constant column holds no bits, and nothing is lost in it: 1 avoids 0/0.
         return float((counts * np.log2(self.n_rows / counts)).sum()) or 1.0
 
 
@@ -231,6 +237,7 @@ class HeightMeasure(NodeMeasure):
 
     def _column(self, column: int) -> FloatArray:
         levels = np.arange(self.lattice.bottom[column], self.lattice.top[column] + 1)
+        # Times the number of columns, by which the mean divides again.
         return levels.astype(np.float64) * len(self.weights)
 
     def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:

@@ -66,6 +66,7 @@ class PopulationCodes:
         levels = self._lattice.trees[column].levels
         above = np.zeros(int(fine[0].max()) + 1, np.int32)
         above[fine[0][levels[level]]] = coarse[0][levels[level + 1]]
+        # Whoever is under a label must be under the label above it as well.
         covered = fine[1] >= 0
         return bool((above[fine[1][covered]] == coarse[1][covered]).all())
 
@@ -82,6 +83,7 @@ class PopulationCodes:
             if labels is None:
                 return None
             label_of_node, label_of_value = labels
+            # Nobody is described by a class that one of its labels does not cover.
             people = label_of_value[self._codes[column]]
             inside &= people >= 0
             columns.append(np.concatenate([label_of_node[codes(column)], people]))

@@ -71,10 +71,12 @@ class RollUp:
         """Count the keys of a node, from the smallest known node below it."""
         if node in self._kept:
             return self._kept[node]
+        # Known nodes at or below this one; the bottom is always among them.
         below = np.flatnonzero((self._levels <= np.array(node, np.int16)).all(axis=1))
         nearest = below[np.argmin(self._sizes[below])]
         classes = self._from(tuple(self._levels[nearest].tolist()), node)
         self.n_visited += 1
+        # A start that saves less than an eighth of its source is not worth the room.
         if classes[0].size <= self._room and 8 * classes[0].size <= 7 * self._sizes[nearest]:
             self._room -= classes[0].size
             self._kept[node] = classes
@@ -130,10 +132,13 @@ class RollUp:
 
     def _from(self, start: Node, node: Node) -> Counted:
         keys, counts = self._kept[start]
+        # From the bottom, each field is written out once for every level and only added up from then on, as
+        # long as that takes little memory.
         if start != self.lattice.bottom or keys.size * sum(self.lattice.dims) > _MOST_SPELLED:
             return self._scratch.roll(keys, counts, *self._climb(start, node))
         inner = (1 << self._inner) - 1
         rolled = keys & inner if inner else np.zeros(keys.size, np.int64)
+        # Fields do not overlap, so that a key is the sum of its fields.
         for column, level in enumerate(node):
             rolled += self._column(column, level)
         return self._scratch.count(rolled, counts)

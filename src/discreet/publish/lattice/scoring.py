@@ -75,6 +75,7 @@ class Scorer:
         self.limit = limit
         self.smallest = max(guarantee.smallest, 1)
         looked_at = guarantee.columns(lattice.table.schema.sensitive)
+        # The measure's own column is counted along even if the guarantee does not look at it.
         targets = () if measure.target in (None, *looked_at) else (str(measure.target),)
         self._sensitive = (*looked_at, *targets)
         self.is_packed = RollUp.fits(lattice, self._sensitive)
@@ -119,6 +120,8 @@ class Scorer:
         suppressed, n_kept = int(groups.sizes[~kept].sum()), int(kept.sum())
         if suppressed > self.limit or not kept.any():
             n_rows = self.lattice.table.n_rows
+            # What fails however classes are divided fails at every node below; what rounding may add rules
+            # nothing out.
             failing = self.guarantee.failing_at_least(groups, moved=self.limit / n_rows).sum()
             certain = bool(failing > self.limit + DUST * max(n_rows, 1000))
             exact = not self.guarantee.relative or self.stars_rows

@@ -28,6 +28,8 @@ from discreet.publish.lattice.scoring import Score, Scorer, Visited
 from discreet.publish.lattice.value_search import ValueSearch
 
 _RELAXED, _EXACT = 1, 2
+# A larger lattice has floors in single precision and is sorted in bands, cut at quantiles of a sample, so
+# that what is never reached is never sorted.
 _ONE_BAND = 2_000_000
 _BAND = 500_000
 _SAMPLE = 100_000
@@ -66,6 +68,7 @@ class Search:
             self.bound = min(floor, queue[0][0]) if queue else floor
             if np.isinf(self.bound) or (self.deadline is not None and time.monotonic() > self.deadline):
                 return self.scorer.best()
+            # A tie goes to the queue: nodes still to come cannot cost less.
             if number is not None and not (queue and queue[0][0] <= floor):
                 self._enqueue(queue, self.lattice.node(number))
                 number = next(coming, None)
@@ -80,6 +83,7 @@ class Search:
     def _best_by_values(self, values: ValueSearch) -> Score | None:
         """Find the best node as `best` does, where sensitive values are judged by rules."""
         floors, ruled = self._floors.reshape(-1), self._ruled.reshape(-1)
+        # Open by sizes says nothing about values.
         ruled[ruled == OPEN] = UNKNOWN
         best = np.inf
         for band in self._bands():
@@ -168,6 +172,7 @@ class Search:
                 break
             path.append(min(unknown, key=lambda up: float(self._floors[self.lattice.place(up)])))
         low, high = 0, len(path) - 1
+        # Nodes that are ruled out come first on a path, since everything below one is ruled out too.
         while low <= high:
             middle = (low + high) // 2
             if self._ruled[self.lattice.place(path[middle])] == UNKNOWN:
@@ -182,6 +187,7 @@ class Search:
     def _rule(self, node: Node) -> None:
         """Rule out a node and all below it, or leave it open; classes too small stay few on the way up."""
         if self.scorer.looks_beyond_sizes:
+            # The node alone: beyond sizes, what holds here need not hold above.
             self._ruled[self.lattice.place(node)] = OPEN
             self._exact(node)
         elif self.scorer.relaxed(node).suppressed > self.scorer.limit:
@@ -213,6 +219,7 @@ def visit_all(lattice: Lattice, weights: FloatArray, smallest: int, limit: int) 
     """
     n_tuples = lattice.table.tuples.counts.size
     if n_tuples >= _MANY:
+        # Whichever visit is expected to take less, by times measured beforehand.
         cubes = CubeVisit(lattice, weights)
         if cubes.nanoseconds < SORTED * lattice.n_nodes * n_tuples:
             return cubes.visit(smallest, limit)

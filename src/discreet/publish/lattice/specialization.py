@@ -151,6 +151,7 @@ class Specialization:
         """Return the branch of a run of codes, where there is one to open."""
         spelling, level = self.spelling[column], int(self.levels[column][low])
         rows = self.lattice.table.overall(spelling.name)[low:high]
+        # Code 0 alone is the null, which has nothing below it.
         if level <= self.lattice.bottom[column] or (low, high) == (0, 1) or not rows.any():
             return
         below = spelling.levels[level - 1, low:high]
@@ -176,6 +177,7 @@ class Specialization:
         groups = self._groups(branch, tuples, labels, first, sizes)
         failing = float(self.guarantee.failing_at_least(groups, moved=self.limit / self._counts.sum()).sum())
         dropped = self._failing(branch, tuples, labels, groups)
+        # Where finer classes can only fail more often, what fails now fails for good.
         if self.guarantee.monotone:
             failing = float(self._counts[dropped].sum())
         gone = self.weights.sum()
@@ -215,6 +217,7 @@ class Specialization:
         self._n_classes += opened.n_classes
         self.dropped = opened.dropped
         self.levels[branch.column][branch.low : branch.high] = branch.level - 1
+        # A branch that begins at code 0 holds the null, which has its own node below.
         if branch.low == 0:
             self.levels[branch.column][0] = 0
         self.steps.append((branch.name, branch.low, branch.high, branch.level))
@@ -280,6 +283,7 @@ def _unclear(spelling: Spelling) -> BoolArray:
         np.minimum.at(low, level[1:], codes[1:])
         np.maximum.at(high, level[1:], codes[1:])
     unclear = np.zeros(size, np.bool_)
+    # A label is clear only where all nodes that bear it span the same codes.
     for end in (low, high):
         least, most = np.full(size, codes.size), np.zeros(size, np.int64)
         np.minimum.at(least, spelling.text, end)

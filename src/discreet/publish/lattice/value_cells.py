@@ -35,6 +35,7 @@ class ValueCells:
         for name in dict.fromkeys(rule.column for rule in rules):
             self.first[name] = n_cells
             self._last[name] = n_cells = n_cells + self._table.encoded[name].n_codes
+        # Padded to whole lines of the cache.
         self.width = -(-n_cells // LINE) * LINE
 
     @staticmethod
@@ -60,6 +61,7 @@ class ValueCells:
         trees = {rule.column: self._levels(rule.column) for rule in asked if rule.kind == "hierarchical"}
         low, high, above = self._nodes(trees)
         ranks = [len(trees[rule.column]) + 1 if rule.kind == "hierarchical" else rule.rank for rule in asked]
+        # Values of n log n for the entropy of small counts, which kernels look up.
         numbers = np.arange(min(n_rows, _MOST_LOGS) + 1, dtype=np.float64)
         return Rules(
             _integers(KINDS.index(rule.kind) for rule in asked),
@@ -86,7 +88,9 @@ class ValueCells:
         low, high, at = {}, {}, self.width
         for name, levels in trees.items():
             low[name] = at
+            # Nodes never decrease along the codes, so that the last value has the highest.
             high[name] = at = at + sum(int(level[-1]) + 1 for level in levels)
+        # Below the top, the cell above is the one behind all others.
         above = np.full(at, at)
         for name, levels in trees.items():
             cells, start = np.arange(self.first[name], self._last[name]), low[name]

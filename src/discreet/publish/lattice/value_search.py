@@ -129,6 +129,7 @@ class ValueSearch:
             np.zeros((_MOST_KNOWN, len(lattice.names)), np.int64),
             np.zeros(_MOST_KNOWN, np.int64), np.zeros(_MOST_KNOWN, np.int64),
             np.array([1, first.size, 1]),
+            # A hash table of more than twice as many slots as classes.
             np.zeros(1 << max(int(2 * first.size).bit_length(), 4), np.int64),
             np.empty(first.size, np.bool_),
         )  # fmt: skip

@@ -154,6 +154,7 @@ class CounterfeitedGeneralization:
     ) -> dict[Signature, Bucket]:
         buckets: dict[Signature, Bucket] = {}
         new: dict[Value, list[int]] = {}
+        # In random order: chance, not the order of rows, says which new people balance a bucket.
         for number in rng.permutation(len(people)).tolist():
             signature = state.signatures.get(people[number])
             if signature is None:
@@ -180,6 +181,7 @@ class CounterfeitedGeneralization:
         rng: np.random.Generator,
     ) -> Release:
         """Publish a row for each value of each group, people's and counterfeit ones alike, with the group's box."""
+        # Counterfeits lie nowhere: a box is that of the people in it.
         real = [np.array([each for each in group.values() if each != NOBODY]) for group in groups]
         sizes = np.array([len(members) for members in real])
         books, members = quasi_books(table), np.concatenate(real)

@@ -180,6 +180,7 @@ class LinkedGeneralization:
                     steps.append((_loss(linked, trees, finer), found[2], name, finer, found))
             if not steps:
                 break
+            # Ties by fewer people left out, then by name, whatever the order of columns.
             _, _, name, levels, (classes, kept, _) = min(steps, key=lambda step: step[:3])
             if not levels[name]:
                 remaining.discard(name)
@@ -241,6 +242,7 @@ class LinkedGeneralization:
             return part
         rows = engine_of(part.data).arrow(part.data)
         whose = rows[str(part.schema.person)].combine_chunks().dictionary_encode()
+        # A key of its own, so that shifts say nothing of the key of the pseudonyms.
         secret = hmac.digest(key, _SHIFT, "sha256")
         days = np.array(
             [_days(each, secret, self.max_shift) for each in whose.dictionary.to_pylist()], np.int64

@@ -55,6 +55,7 @@ def construct_groups(
     for level in np.unique(levels):
         rows = np.flatnonzero(levels == level)
         part = values if rows.size == levels.size else values[rows]
+        # At level 1 nobody needs company.
         segments = np.arange(rows.size) if level == 1 else segment(part, int(level), method=method, rng=rng)
         alone[rows] = segments + alone.max(initial=-1) + 1
         work.place(part, rows, segments, int(level))
@@ -148,6 +149,7 @@ class _Work:
 
     def resolve(self) -> bool:
         """Let groups that are too small take in their nearest groups; return whether any step had no choice."""
+        # Each merger leaves one group less. The whole is large enough for any level, so that there is an end.
         while (small := np.flatnonzero((self.n > 0) & (self.n < self.largest))).size:
             group = small[np.argmax(self.largest[small])]
             others = np.flatnonzero(self.n)
@@ -155,6 +157,7 @@ class _Work:
             apart = ((self.mean[others] - self.mean[group]) ** 2).sum(axis=1)
             order = others[np.argsort(apart, kind="stable")]
             missing = self.largest[group] - self.n[group]
+            # As many of the nearest as bring in the records that are missing.
             nearest = order[: int(np.searchsorted(np.cumsum(self.n[order]), missing)) + 1]
             self._merge(np.append(nearest, group), int(group))
             self.forced = True
@@ -212,6 +215,7 @@ class _Work:
 
     def _members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Return the rows of some groups one after the other, and where each group's rows begin."""
+        # The entry behind the last is for records not yet placed, whose label is -1.
         number = np.full(self.n.size + 1, -1, np.int64)
         number[groups] = np.arange(groups.size)
         of_row = number[self.labels]
@@ -224,6 +228,7 @@ class _Work:
         mine = np.isin(self.labels, groups)
         self.labels[mine] = into
         share = self.n[groups] / self.n[groups].sum()
+        # Relative to one of the means, so that large numbers lose no digits.
         center: Any = self.mean[into] + share @ (self.mean[groups] - self.mean[into])
         total, largest = self.n[groups].sum(), self.largest[groups].max()
         self.n[groups] = 0

@@ -43,6 +43,8 @@ class Frequencies:
         """Draw a code for each record by the frequencies in its group."""
         ends = np.cumsum(self.counts)
         start = np.concatenate([[0], ends])[self.indptr]
+        # A ticket is a place among the group's records laid end to end; the search finds whose code lies
+        # there.
         tickets = start[groups] + rng.integers(0, (start[1:] - start[:-1])[groups])
         return np.asarray(self.codes[np.searchsorted(ends, tickets, side="right")])
 
@@ -81,6 +83,8 @@ class Condensed:
     def covariance(self) -> FloatArray:
         """The covariance of each group in units of the scale, of the records that have a number."""
         statistics = self.statistics
+        # What was filled in with the mean adds nothing to the scatter, which is that of the known numbers
+        # alone.
         stretch = np.sqrt(statistics.n[:, None] / np.maximum(self.known, 1)) / self.scale
         unit = statistics.scatter * stretch[:, :, None] * stretch[:, None, :]
         return np.asarray(unit / np.maximum(statistics.n, 1)[:, None, None])
@@ -166,6 +170,7 @@ def followed(
 def bounded(places: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Mirror places beyond the observed ends back inside, so that nothing piles up at the ends."""
     mirrored = np.where(places > high, 2 * high - places, np.where(places < low, 2 * low - places, places))
+    # Beyond by more than the range is wide, a mirrored place is outside at the other end.
     return np.asarray(np.clip(mirrored, low, high))
 
 
@@ -209,6 +214,7 @@ def _completed(places: FloatArray, labels: IntArray, n_groups: int) -> tuple[Flo
         numbers = places[there, column]
         origin = float(numbers.mean()) if numbers.size else 0.0
         n_known[:, column] = np.bincount(labels[there], minlength=n_groups)
+        # Relative to the mean of the column, so that large numbers lose no digits.
         sums = np.bincount(labels[there], weights=numbers - origin, minlength=n_groups)
         means = origin + sums / np.maximum(n_known[:, column], 1)
         places[~there, column] = means[labels[~there]]
@@ -217,6 +223,7 @@ def _completed(places: FloatArray, labels: IntArray, n_groups: int) -> tuple[Flo
 
 def _allotted(sizes: IntArray, n: int, rng: np.random.Generator) -> IntArray:
     """Share n records out over the groups in proportion to their sizes, remainders at random."""
+    # One random offset for all ends: each group gets its share rounded up or down, and its share on average.
     ends = np.cumsum(sizes) / sizes.sum() * n + rng.random()
     ends[-1] = n
     counts = np.diff(np.floor(ends).astype(np.int64), prepend=0)

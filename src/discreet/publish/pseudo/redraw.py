@@ -61,6 +61,7 @@ class SingledOut:
     def among(self, places: FloatArray, codes: CodeArray) -> BoolArray:
         """Whether each pseudo-record, as it would be published, has the quasi-identifiers of such a record."""
         records = self.index.find(_columns(self.vectors, places, codes, self.index.names))
+        # No record (-1) reads the last entry, and the first condition rules it out.
         return (records >= 0) & self.avoided[records]
 
 
@@ -84,6 +85,7 @@ def redrawn(drawn: Drawn, singled_out: SingledOut, draw_for: DrawFor) -> Redrawn
     for _ in range(_ROUNDS):
         if not pending.size:
             break
+        # As many tries as draw about the number of rows anew in each round.
         tries = int(np.clip(len(places) // pending.size, 1, _MOST_TRIES))
         fresh = draw_for(np.repeat(drawn.groups[pending], tries))
         fine = ~singled_out.among(fresh.places, fresh.codes).reshape(pending.size, tries)

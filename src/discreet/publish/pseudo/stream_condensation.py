@@ -225,6 +225,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         """
         del y
         state = self._state
+        # A matrix that needs no conversion is checked in one pass, without the validation of scikit-learn.
         if state is not None and needs_no_conversion(X, state.n_columns):
             from discreet.kernels.points.streaming import usable
 
@@ -377,6 +378,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{path} cannot be read as the state of a stream.") from None
         loaded._checked()
+        # Where a state does not say it, levels count as data, which are not named.
         loaded._own_levels = file.header.get("own_levels") is not False
         loaded._state = StreamState.from_arrays(file.arrays)
         # States of earlier versions do not say it; no group was made with less than the largest level in it.

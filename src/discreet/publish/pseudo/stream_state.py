@@ -43,6 +43,7 @@ class StreamState:
         from discreet.kernels.points.streaming import renew, thin_out
 
         rows = statistics.n_rows
+        # Relative to one of the means, so that large numbers lose no digits.
         origin = (statistics.n / rows) @ (statistics.mean - statistics.mean[0]) + statistics.mean[0]
         counts = np.array([statistics.n_groups, rows, 0, max_groups, by_mean], np.int64)
         self._live = _arranged(statistics, integral, origin, np.ones(origin.size), counts)
@@ -137,6 +138,8 @@ class StreamState:
         ):
             raise InputError("This is no state of a stream: the counts do not fit the groups.")
         n, levels = statistics.n, statistics.levels
+        # By the paper's rule a group may have half a record less than its mean level, as the guarantee bounds
+        # it.
         lacking = 2 * levels > n * (2 * n + 1) if counts[BY_MEAN] else n < statistics.largest
         if lacking.any():
             raise InputError("This is no state of a stream: a group is smaller than a level in it.")

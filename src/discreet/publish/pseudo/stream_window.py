@@ -108,6 +108,7 @@ def require_takeable(window: Window, levels: IntArray, n: int) -> None:
 
 def require_enough(levels: IntArray, rows: int) -> None:
     """Refuse records whose level is above the number of records that have come with them."""
+    # A record counts itself and those of the batch before it.
     high = levels > rows + 1 + np.arange(levels.size)
     if high.any():
         raise InfeasibleError(

@@ -111,8 +111,10 @@ class Application:
         assigned = self._at_levels() if "levels" in self.recipe.data else self._housed()
         left = ~self._fits(assigned) if joined_known else assigned.group < 0
         before = ReleasedRows(self.table, released)
+        # Each turn takes tuples out of groups that fail, and puts none back: there is an end.
         while True:
             settled = self._settled(assigned, left) if joined_known else assigned.without(left)
+            # Misfits may hide among the released rows as well, so that they are judged with these below.
             if not joined_known and left.any():
                 settled = self._settled(assigned, left, judged=False)
             release = before.joined(self._published(settled), self.random_state)
@@ -120,6 +122,7 @@ class Application:
             if not failing:
                 refuse_singling_out(release)
                 return release
+            # The last entry is for tuples in no group, whose number is -1.
             bad = np.array([text in failing for text in settled.texts()] + [False], np.bool_)
             if not (bad[settled.group] & ~left).any():
                 raise InfeasibleError(
@@ -202,11 +205,14 @@ class Application:
             quasi = self.table.schema.quasi
             self.recipe.require_private(quasi[0], ["boxes"], {"boxes": self.recipe.data.get("cells")})
             boxes = cells = self.recipe.data["cells"]
+        # With boxes a tuple goes to the group that would have taken it; public cells may overlap, and the
+        # smallest comes first.
         order = np.arange(group_labels(next(iter(cells.values()))).size)
         if "boxes" not in private:
             order = np.argsort(self._widths(cells), kind="stable")
         group = self._first_box(boxes, order)
         published = {name: _cell(cells[name], boxes[name], name) for name in self.table.schema.quasi}
+        # No match (-1) reads the entry behind the last.
         return Assigned(np.append(order, -1)[group].astype(np.int32), published)
 
     def _widths(self, cells: Mapping[str, Mapping[str, Any]]) -> Any:
@@ -273,6 +279,7 @@ class Application:
                 return without
             if left.all():
                 refuse_too_many(self.guarantee, n_rows, n_rows, self.max_suppressed)
+            # In numbers that double, so that rows are divided anew only a few times.
             left = left | self._smallest(assigned, left, at_once)
             at_once *= 2
         return assigned
@@ -374,6 +381,7 @@ def _cut_nodes(name: str, tree: Hierarchy, cut: Mapping[str, Any]) -> tuple[Code
         wanted = {label: len(written) + at for at, label in enumerate(cut[str(level)])}
         written += cut[str(level)]
         numbers = np.array([wanted.get(label or "", -1) for label in tree.labels[level]], np.int32)
+        # The finest level at which a code has a published label is its own.
         number = np.where(number < 0, numbers[tree.levels[level]], number)
     return number, written
 
@@ -411,6 +419,7 @@ def _by_branch(box: Mapping[str, Any], values: Codebook) -> BoolArray:
     covered = np.zeros((len(box["branches"]), values.n_codes), np.bool_)
     for number, names in enumerate(box["branches"]):
         branches = set(names)
+        # Branches lie below the root, which would take in every value; a tree of one level is its own branch.
         for level, labeled in zip(tree.levels[: tree.height] or tree.levels, tree.labels, strict=False):
             covered[number] |= np.array([label in branches for label in labeled], np.bool_)[level]
     return covered

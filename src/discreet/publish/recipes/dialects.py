@@ -26,6 +26,7 @@ class Ansi:
     def step(self, expression: str) -> str:
         """Work a value out after all steps it uses, and give its name."""
         number = len(self._depth) + 1
+        # The table may have a column of that name.
         while (name := f"step_{number}") in self._taken or name in self._depth:
             number += 1
         depth = 1 + max((self._depth.get(used, -1) for used in _STEP.findall(expression)), default=-1)
@@ -79,6 +80,7 @@ class Ansi:
 
     def day_number(self, day: str) -> str:
         """Count the days from the first of year 1."""
+        # Years that begin in March end with the leap day, and one formula counts the days of their months.
         month = f"MOD(EXTRACT(MONTH FROM {day}) + 9, 12)"
         year = self.step(
             f"EXTRACT(YEAR FROM {day}) - CASE WHEN EXTRACT(MONTH FROM {day}) <= 2 THEN 1 ELSE 0 END"

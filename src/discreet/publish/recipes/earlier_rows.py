@@ -59,6 +59,7 @@ class EarlierRows:
     def overlap(self, table: Table) -> tuple[int, int]:
         """Return how many rows of a table were released before, as far as their digests are kept, and of how many."""
         digests, counts = _digests(table, self.key)
+        # Of a sample only digests up to its largest could have been in it.
         covered = digests <= self.digests[-1] if self.is_sample else np.ones(len(digests), np.bool_)
         known = np.isin(digests, self.digests) & covered
         return int(counts[known].sum()), int(counts[covered].sum())
@@ -100,6 +101,8 @@ def _of_cells(
     name: str, cells: Iterable[str | None], key: bytes
 ) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     column = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), key=key, digest_size=16).digest()
+    # The leading byte tells null from an empty text, and the salt equal texts of two columns from one
+    # another.
     made = b"".join(
         hashlib.blake2b(
             bytes([at > 0]) + (cell or "").encode("utf-8", "surrogatepass"),

@@ -110,6 +110,8 @@ def _measures(guarantee: Mapping[str, Any], sensitive: Any) -> list[tuple[Any, i
 
 def _different(name: str) -> Any:
     """Return the number of different values of a column, null being one: ranks from both ends, less one."""
+    # PostgreSQL counts no DISTINCT in a window. It puts nulls at one end or the other by the direction, so
+    # that null has ranks from both ends like any value.
     column = quoted(name)
     return lambda classes: (
         f"dense_rank() OVER ({classes} ORDER BY {column}) + dense_rank() OVER ({classes} ORDER BY {column} DESC) - 1"

@@ -266,6 +266,7 @@ def _visible_intervals(
     spec: Intervals, tree: Hierarchy, cells: Collection[str | None], level: int
 ) -> Intervals | None:
     """Return intervals without the widths above those of published cells, and without ends that none of them shows."""
+    # From the top down, so that a label of several levels counts for the lowest.
     level_of = {cell: level for level in range(tree.height - 1, -1, -1) for cell in tree.labels[level]}
     levels = {cell: level_of[cell] for cell in cells if level_of.get(cell)}
     if not levels:

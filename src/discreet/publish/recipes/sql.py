@@ -136,6 +136,7 @@ def _cleaned(plan: Ansi, entry: Mapping[str, Any], recipe: Recipe) -> str | None
     if not pa.types.is_floating(type_named(entry["type"])):
         return None
     column = quoted(entry["name"])
+    # Adding 0 turns -0.0 into 0.0.
     return f"CASE WHEN {plan.is_nan(column)} THEN NULL ELSE {column} + 0 END"
 
 
@@ -185,6 +186,7 @@ class _Column:
         if self.kind == "date":
             return f"TIMESTAMP {literal(dt.datetime.fromisoformat(point).isoformat(' '))}"
         if self.is_float:
+            # Without an exponent the number would be a decimal, and compared as one.
             return text(point) if "e" in text(point) else f"{text(point)}E0"
         return exact(Fraction(text(point)))
 
@@ -231,8 +233,10 @@ def _numbers(column: _Column, spec: Intervals, unit: str, step: Any) -> str:
     number = plan.step(f"CAST({column.value} AS DECIMAL({DIGITS}, {scale}))")
     wide = exact(width)
     shifted = f"{number} - {exact(origin)}" if origin else number
+    # The remainder of a negative number is negative in SQL; the second one brings it up.
     low = plan.step(f"{number} - MOD(MOD({shifted}, {wide}) + {wide}, {wide})")
     if column.is_float or column.is_integer:
+        # Casting to a decimal rounds: a value below the start of its interval belongs to the one before.
         start = f"CAST({low} AS {DOUBLE})" if column.is_float else low
         low = plan.step(f"CASE WHEN {column.value} < {start} THEN {low} - {wide} ELSE {low} END")
     high = plan.clamped(f"{low} + {wide}", ">", None if top is None else exact(top))
@@ -252,6 +256,7 @@ def _dates(column: _Column, spec: Intervals, unit: str, width: int) -> str:
     if unit == "M":
         origin = 0 if start is None else start.year * 12 + start.month - 1
         month = plan.step(f"EXTRACT(YEAR FROM {day}) * 12 + EXTRACT(MONTH FROM {day}) - 1")
+        # Python's remainder is never negative, so that SQL's is not either.
         low = plan.step(f"{month} - MOD({month} + {-origin % width}, {width})")
         first, last, high = (
             plan.first_day(low),

@@ -96,9 +96,11 @@ def rounded_sketch(record: Mapping[object, float], key: bytes | str, sketch: lis
     if unit is None:
         return sketch
     words = (struct.unpack("<Q", struct.pack("<d", value))[0] for value in values.values())
+    # A sum, so that the order of the items does not matter.
     identity = sum(
         _mixed(point(secret, name) ^ _mixed(word)) for name, word in zip(values, words, strict=True)
     )
+    # The upper 53 bits, as many as a float holds, are a number in [0, 1).
     chances = ((_mixed((identity + salt(secret, j)) & _WORD) >> 11) * 2.0**-53 for j in range(len(sketch)))
     return [math.floor(sum_ / unit + chance) * unit for sum_, chance in zip(sketch, chances, strict=True)]
 
@@ -121,6 +123,7 @@ def grid(values: Iterable[float]) -> float | None:
     else:
         return None
     _, exponent = math.frexp(sizes[-1])
+    # In whole numbers of 15 bits, so that every machine arrives at the same grid.
     squares = sum(math.floor(math.ldexp(size, _DIGITS - exponent)) ** 2 for size in sizes)
     return math.ldexp(1.0, (squares.bit_length() - 2) // 2 + exponent - _DIGITS)
 
@@ -156,6 +159,7 @@ def fingerprint(secret: bytes) -> str:
 def coefficients(secret: bytes, component: int) -> tuple[int, int, int, int]:
     """Draw the polynomial of one component, the constant first."""
     drawn = hashlib.blake2b(b"component" + component.to_bytes(8, "little"), digest_size=64, key=secret)
+    # The remainder of 128 bits is uniform but for a bias below 2^-66.
     four = [int.from_bytes(drawn.digest()[at : at + 16], "little") % PRIME for at in (0, 16, 32, 48)]
     return four[0], four[1], four[2], four[3]
 
@@ -182,6 +186,7 @@ def spelled(name: object) -> bytes:
         return b"n"
     if isinstance(name, tuple):
         parts = [spelled(part) for part in name]
+        # With their lengths before them, parts of two tuples cannot run into one another.
         return b"t" + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
     with contextlib.suppress(TypeError):
         return b"i" + str(operator.index(name)).encode()  # type: ignore[arg-type]
@@ -192,6 +197,7 @@ def spelled(name: object) -> bytes:
         raise ValueError(
             "The name of an item must be text, bytes, a number (not NaN), None or a tuple of these."
         )
+    # A whole float is named as the number that it equals.
     return b"i" + str(int(number)).encode() if number.is_integer() else b"f" + number.hex().encode()
 
 
@@ -202,6 +208,7 @@ def _value(polynomial: tuple[int, int, int, int], x: int) -> int:
 
 def _mixed(word: int) -> int:
     """Mix the bits of a word of 64 bits, one to one."""
+    # The finalizer of SplitMix64.
     word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
     word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _WORD
     return word ^ (word >> 31)

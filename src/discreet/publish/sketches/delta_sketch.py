@@ -95,6 +95,7 @@ class DeltaSketch(SketchPublisher):
         """Return the length of the longest admissible sketch of every record; 0 where it is suppressed."""
         records = SparseRows.of(rows, names=names)
         most = self.family.components
+        # Beyond the longest sketch a ratio need not be exact, and may overflow.
         with np.errstate(over="ignore"):
             ratio = np.minimum(records.spare / self.guarantee.delta, most + 2.0)
         doubt = ratio * (2 * _UNIT) * (records.lengths + 8)

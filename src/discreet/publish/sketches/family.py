@@ -115,6 +115,7 @@ class SketchFamily:
 
         records = SparseRows.of(rows, names=names)
         exact, points = self._exact(records, lengths)
+        # Sums of ones are counts, and stay as they are.
         if records.weights is None:
             return exact
         salts = np.array([definition.salt(self._secret, j) for j in range(exact.longest)], np.uint64)

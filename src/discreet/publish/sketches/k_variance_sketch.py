@@ -238,7 +238,9 @@ class KVarianceSketch(SketchPublisher):
         exponents = _exponents(records)
         caps, exact = _caps(records, _compressed(records, exponents), exponents, near.rows, variance.gap)
         most = int(self.family.components)
+        # A cap that is whole but for rounding is that number.
         limits = np.floor(np.minimum(caps * (1 + TOLERANCE), most)).astype(np.int32)
+        # By the cosine of the k-th neighbor: the smaller it is, the farther the neighbor.
         order = np.argsort(near.cosines[:, -1], kind="stable")
         longest = most if alone is None else np.minimum(alone.lengths(records), most)
         lengths, passes = longest_lengths(near.rows, limits, order, longest)

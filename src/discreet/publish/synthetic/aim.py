@@ -120,6 +120,9 @@ class _Run:
         degree = min(self.parameters.degree, len(columns))
         workload = list(combinations(columns, degree))
         closed = {part for each in workload for n in range(1, degree + 1) for part in combinations(each, n)}
+        # As in the paper, a set weighs as many columns as it shares with the sets of the workload together.
+        # The largest weight becomes 1: choices are charged for scores that move as far as a distance does,
+        # and no farther.
         weights = {part: sum(len({*part} & {*each}) for each in workload) for part in sorted(closed)}
         self.weights = {part: weight / max(weights.values()) for part, weight in weights.items()}
 
@@ -137,10 +140,12 @@ class _Run:
     def measure_next(self) -> None:
         """Choose a set of columns, count it and fit again; where that gained little, later rounds get more."""
         assert self.model is not None
+        # What would not do for two rounds goes into one.
         if self.budget.left < 2 * self.per_round:
             self.per_round = self.budget.left * _MOST_OF_BUDGET
         sigma = self.budget.sigma_of(_MEASURING * self.per_round)
         candidates = self._candidates()
+        # What the model is off by, less what noise of this round would leave on average.
         scores = [
             weight
             * (
@@ -154,6 +159,7 @@ class _Run:
         self._measure(columns, sigma)
         self.model = self.fitted(self.parameters.n_steps)
         moved = float(np.abs(self.model.marginal(columns) - before).sum())
+        # The paper's annealing: half the noise, at four times the cost.
         if moved <= _NOISE * sigma * before.size:
             self.per_round *= 4
 

@@ -83,12 +83,14 @@ class ColumnDomain:
             return self.categories.take(pa.array(cells, mask=missing))
         low, high = self.edges[cells], self.edges[cells + 1]
         if _is_whole(self.type):
+            # The last bin holds its upper end, where numbers beyond the bins were counted too.
             last = np.where(cells == self.n_values - 1, high, high - 1)
             days = (low + np.floor(rng.random(cells.size) * (last - low + 1))).astype(np.int64)
             plain = pa.int32() if pa.types.is_date(self.type) else pa.int64()
             return pa.array(days, mask=missing).cast(plain).cast(self.type)
         width = float(self.edges[1] - self.edges[0])
         decimals = max(_FINER - math.floor(math.log10(width)), 0)
+        # Rounding may lead out of the bin.
         drawn = np.clip(np.round(low + rng.random(cells.size) * (high - low), decimals), low, high)
         return pa.array(drawn, mask=missing).cast(self.type, safe=False)
 
@@ -178,6 +180,7 @@ def _edges(name: str, type_: pa.DataType, bins: str) -> FloatArray:
             f"Column '{name}' holds whole numbers, so the ends and the width of its bins are whole."
         )
     _require_cells(name, (high - low) / width)
+    # Where the width divides the range but for rounding, no bin of almost nothing is left at the end.
     edges = low + width * np.arange(math.ceil((high - low) / width - 1e-9) + 1)
     edges[-1] = high
     return np.asarray(edges)

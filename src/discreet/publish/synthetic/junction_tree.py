@@ -61,6 +61,7 @@ def _eliminated(sets: Iterable[Clique], shape: Sequence[int]) -> list[Clique]:
             near[second].add(first)
     cliques = []
     while near:
+        # Ties by number, so that the tree does not depend on the order of the sets.
         column = min(near, key=lambda at: (math.prod(shape[other] for other in {at} | near[at]), at))
         others = near.pop(column)
         cliques.append(tuple(sorted({column} | others)))

@@ -124,6 +124,8 @@ class MarginalModel:
         tree = self.tree
         clique, belief = tree.cliques[at], self.beliefs[at]
         shared = spread(summed(belief, clique, above), above, clique)
+        # Below the root probabilities are conditional on what is shared above, so that products are joint
+        # ones. Where that has none, nothing below has any.
         factor = belief / np.where(shared > 0, shared, 1.0) if at else belief
         below = wanted - {*clique}
         children = [
@@ -131,6 +133,7 @@ class MarginalModel:
             for child in range(at + 1, len(tree.cliques))
             if tree.parents[child] == at and below & self._columns_under[child]
         ]
+        # What neither the result nor a child needs is summed out first, which keeps factors small.
         needed = {*above}.union(wanted, *(tree.separators[child] for child in children))
         inside = tuple(column for column in clique if column in needed)
         factor, clique = summed(factor, clique, inside), inside
@@ -165,12 +168,14 @@ class MarginalModel:
 
 def _mirror_descent(model: MarginalModel, measurements: Sequence[Measurement], n_steps: int) -> None:
     """Move potentials against the gradient of the squared error, as far as the error falls enough (Armijo's rule)."""
+    # Every set has a home, since the tree was made of them.
     homes = [model.tree.home(noisy.columns) or 0 for noisy in measurements]
 
     def error(beliefs: list[FloatArray]) -> tuple[float, list[FloatArray]]:
         total, gradient = 0.0, [np.zeros_like(belief) for belief in beliefs]
         for noisy, home in zip(measurements, homes, strict=True):
             clique = model.tree.cliques[home]
+            # The gradient in the marginal; times sigma it is the difference in standard deviations.
             apart = (summed(beliefs[home], clique, noisy.columns) - noisy.counts) / noisy.sigma**2
             total += float(np.square(apart * noisy.sigma).sum()) / 2
             gradient[home] += spread(apart, noisy.columns, clique)
@@ -197,10 +202,12 @@ def _mirror_descent(model: MarginalModel, measurements: Sequence[Measurement], n
             step /= 2
         else:
             break
+        # Each step that holds doubles the next, so that a small first one costs little.
         model.potentials, beliefs, gradient, step = potentials, moved, slopes, step * 2
         losses.append(loss)
         if len(losses) > _LOOKED_BACK and losses[-_LOOKED_BACK] - loss <= _NEGLIGIBLE * loss:
             break
+    # In place of the cached property, which would work them out once more.
     model.beliefs = beliefs
 
 
@@ -250,9 +257,11 @@ def _systematic(weights: FloatArray, strata: IntArray, rng: np.random.Generator)
     firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     lowest = np.repeat(rng.random(n_strata), sizes)
     tickets = (np.arange(strata.size) - firsts + lowest) / np.repeat(sizes, sizes)
+    # One search for all strata: the ends of each lie one number behind those of the stratum before.
     sought = np.searchsorted(
         (ends + np.arange(n_strata)[:, None]).ravel(), tickets + strata[order], side="right"
     )
     drawn = np.empty(strata.size, np.int64)
+    # A ticket of 1 by rounding belongs to the last value.
     drawn[order] = np.clip(sought - strata[order] * n_values, 0, n_values - 1)
     return drawn

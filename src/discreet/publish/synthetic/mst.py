@@ -123,6 +123,7 @@ def _measure_columns(counts: ExactCounts, budget: Budget, rho: float) -> tuple[l
     measured = []
     for column, (each, members) in enumerate(zip(noisy, pooled.members, strict=True)):
         sums = np.array([each[cells].sum() for cells in members])
+        # Variances of independent noise add up.
         deviations = sigma * np.sqrt([len(cells) for cells in members])
         measured.append(Measurement((column,), sums, deviations))
     return measured, pooled
@@ -144,6 +145,7 @@ def _select(
     tree_of = list(range(len(shape)))
     chosen: list[Clique] = []
     for _ in range(len(shape) - 1):
+        # A pair within one tree would close a circle.
         joining = [pair for pair in scores if tree_of[pair[0]] != tree_of[pair[1]]]
         if not joining:
             break
@@ -158,6 +160,7 @@ def _measure_pairs(counts: ExactCounts, pairs: list[Clique], budget: Budget) -> 
     """Count the pairs with noise, for all that is left of the budget."""
     if not pairs:
         return []
+    # A little less, so that rounding never spends more than is left.
     sigma = budget.sigma_of(budget.left / len(pairs) * (1 - 1e-9))
     return [Measurement(pair, budget.count(counts.of(pair), sigma), sigma) for pair in pairs]
 

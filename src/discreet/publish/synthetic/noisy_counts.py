@@ -13,6 +13,7 @@ import numpy as np
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.errors import InputError, InternalError
 
+# The square root of two, rounded up: a charge may be too high and never too low.
 _APART = math.nextafter(math.sqrt(2), 2)
 """How far counts of all combinations of some columns move where one record differs: one cell loses, another gains."""
 _SCORE_STEPS = 16
@@ -49,6 +50,7 @@ class Budget:
         def mechanism(scale: float) -> Any:
             return dp.m.make_noisy_max(*space, measure, scale=scale)
 
+        # The cost falls with the square of the scale; the loop puts right what rounding makes too dear.
         scale = math.sqrt(mechanism(1.0).map(_MOVED) / rho)
         while mechanism(scale).map(_MOVED) > rho:
             scale *= _SLACK
@@ -69,6 +71,7 @@ class Budget:
 
     def sigma_of(self, rho: float) -> float:
         """Return the least standard deviation of counts that cost no more than this."""
+        # The cost falls with the square of the deviation, as above.
         sigma = math.sqrt(self.per_count / rho)
         while _gaussian(sigma).map(_APART) > rho:
             sigma *= _SLACK

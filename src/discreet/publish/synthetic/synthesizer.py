@@ -87,7 +87,9 @@ class Synthesizer:
             FloatIn(0, 1, closed="neither"),
         )
         refuse_units(self, table)
+        # Where OpenDP is missing, that is said before any row is looked at.
         opendp()
+        # Never seeded: whoever knew the seed could repeat the draws.
         rng = generator(None, owner=self)
         columns = table.source.columns(
             [name for name in table.schema if table.schema[name].role not in DROPPED]

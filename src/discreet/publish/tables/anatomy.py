@@ -112,8 +112,10 @@ class Anatomy(BasketPublisher):
         secrets, n = parts.held, len(parts.ordinary)
         if secrets.items.size == 0:
             return np.zeros(n, np.int32)
+        # Shuffled before they are put into buckets: chance, not the order of the data, says who comes first.
         mixed = rng.permutation(n)
         full = mixed[secrets.lengths[mixed] > 0]
+        # Sets of different sizes as bytes, which NumPy can compare.
         wide = np.array(
             [secrets.items[secrets.indptr[row] : secrets.indptr[row + 1]].tobytes() for row in full], object
         )
@@ -149,6 +151,8 @@ class Anatomy(BasketPublisher):
             l=self._size,
             rng=rng,
         )
+        # Groups are made from the largest buckets first, so that their own order would say something of
+        # values.
         numbers = rng.permutation(int(group.max()) + 1).astype(np.int32)[group]
         return self._published_table(table, secret, tuple_of, numbers, int(rng.integers(2**62)))
 

@@ -87,6 +87,7 @@ def box_means(book: Codebook, column: int, segments: Segments) -> pa.Array:
     A mean has as many decimals as the column's values, and one where those are whole numbers.
     """
     line: FloatArray = np.concatenate([[np.nan], as_line(book.values)])
+    # Around the middle, so that sums of large numbers and of dates lose no digits.
     center = np.nanmean(line) if np.isfinite(line).any() else 0.0
     of_rows = (line - center)[segments.codes[:, column]] * segments.weights
     mean = center + np.add.reduceat(of_rows, segments.low) / segments.sizes
@@ -95,6 +96,7 @@ def box_means(book: Codebook, column: int, segments: Segments) -> pa.Array:
         return pa.array(
             rounded(mean, None if decimals is None else max(decimals, 1)), pa.float64(), from_pandas=True
         )
+    # Arrow casts no float to a date, but to the integer beneath it.
     storage = pa.int32() if book.type.bit_width == 32 else pa.int64()
     return pa.array(np.round(mean), pa.float64(), from_pandas=True).cast(storage).cast(book.type)
 
@@ -133,6 +135,7 @@ def is_exact(book: Codebook, box: Box) -> bool:
     """Return whether every cell of the column is still one exact value, so that the column may stay as it was."""
     values = labels.texts(book.values)
     exact = pc.is_in(box.labels.drop_null(), value_set=values)
+    # `all` of no label is null, and nothing is inexact then.
     return not box.loss.any() and bool(pc.all(exact).as_py() is not False)
 
 
@@ -157,6 +160,7 @@ def _nodes(tree: Hierarchy, index: CodeArray, low: CodeArray, high: CodeArray, c
 def _ranges(book: Codebook, index: CodeArray, low: CodeArray, high: CodeArray, counts: IntArray) -> Box:
     values = [None, *book.values.to_pylist()]
     written = [_range(book, values, int(first), int(last)) for first, last in zip(low, high, strict=True)]
+    # An exact value may be spelled as a star; only a range can be one of ours.
     starred = np.array([label == labels.STAR for label in written], np.bool_) & (low < high)
     up_to = bounds(counts)
     position = np.nan_to_num(book.positions)

@@ -119,6 +119,7 @@ class Incognito(MinimalGeneralization):
         return passed, lowest
 
     def _size(self, lattice: Lattice) -> int:
+        # Each column is at one of its levels or left out, but not all are left out.
         return math.prod(n_levels + 1 for n_levels in lattice.dims) - 1
 
 
@@ -132,6 +133,7 @@ def join_candidates(columns: Subset, passed: SubLattices) -> BoolArray:
 def prune_candidates(columns: Subset, candidates: BoolArray, passed: SubLattices) -> BoolArray:
     """Keep the candidates of which every part with one column less has passed."""
     pruned = candidates.copy()
+    # The parts without one of the last two columns are those that were joined.
     for axis in range(len(columns) - 2):
         pruned &= np.expand_dims(passed[columns[:axis] + columns[axis + 1 :]], axis)
     return pruned
@@ -175,6 +177,7 @@ class FrequencySets:
         """Begin with the sub-lattice of some columns; the sets of the one before are let go."""
         places = roots(candidates)
         if self._super_roots and places:
+            # The lowest level of each column among the roots: a node below all of them.
             places = [tuple(np.min(places, axis=0).tolist())]
         self._starts = [whole_node(self.lattice, columns, levels) for levels in places]
         self._sources = {}
@@ -187,6 +190,7 @@ class FrequencySets:
         score = self.scorer.scores.get(node)
         if score is not None:
             return score
+        # In place of the cached property: the scorer counts from here.
         self.scorer.classes = self._cube or self._source(node)
         return self.scorer.exact(node)
 

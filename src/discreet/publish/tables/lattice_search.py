@@ -120,6 +120,7 @@ class LatticePublisher(TablePublisher):
 
 def _starred(plan: Plan, lattice: Lattice, node: Node) -> Plan:
     """Return a plan in which rows that would be left out stay, with a star in every quasi-identifier."""
+    # By piece, not by value: the same value is a star in some of its rows only.
     by_piece, cells = {}, {}
     dropped = np.asarray(plan.dropped, np.bool_)
     for name, tree, level in zip(lattice.names, lattice.trees, node, strict=True):

@@ -97,6 +97,8 @@ class Merging:
         open_ = np.ones(n_groups, np.bool_)
         left = np.arange(n_groups, pieces.n_pieces, dtype=np.int32)
         target = np.arange(pieces.n_pieces, dtype=np.int32)
+        # Each pass merges a leftover or closes a group that took none of those nearest to it, so that there
+        # is an end.
         while left.size and open_.any():
             merged, into, refused = self._pass(pieces, left, np.flatnonzero(open_).astype(np.int32))
             if not merged.size and not refused.size:
@@ -116,6 +118,7 @@ class Merging:
         labels = self._classes(rest)
         piece_of[rest] = labels + n_groups
         codes = table.tuples.codes[:, : len(self.lattice.names)].astype(np.int32)
+        # Any member will do: a group shows what its levels make of each of them.
         member = np.zeros(n_groups, np.int64)
         member[recoded.group_of[recoded.group_of >= 0]] = np.flatnonzero(recoded.group_of >= 0)
         low, levels = self._box(codes[rest], np.full(codes[rest].shape, self.lattice.bottom), labels)
@@ -153,6 +156,7 @@ class Merging:
         refused = np.setdiff1d(nearest[nearest >= 0], group)
         if not row.size:
             return row.astype(np.int32), row.astype(np.int32), refused
+        # Ranks rise with the cost, so that the first that holds is the cheapest.
         best = np.unique(row, return_index=True)[1]
         merged, into = self._together(pieces, left[row[best]], group[best], cost[best])
         return merged, into, refused
@@ -174,9 +178,11 @@ class Merging:
             members = np.concatenate([groups, leftovers[first_ones]])
             labels = np.concatenate([numbers, into[first_ones]]).astype(np.int32)
             alone = np.bincount(into[first_ones], weights=cost[first_ones])
+            # The tolerance is that of sums of floats.
             fine = self._holds(pieces, members, labels) & (
                 self._added(pieces, members, labels) <= alone * (1 + 1e-9) + 1e-9
             )
+            # One leftover alone was judged before.
             fine |= most == 1
             if fine.all():
                 return leftovers[first_ones], group[first_ones]
@@ -187,6 +193,8 @@ class Merging:
 
         groups = groups[np.lexsort(pieces.codes[groups].T[::-1])]
         width = min(max(_MOST_PAIRS // left.size, _N_NEAREST), groups.size)
+        # Leftovers and groups in one order of codes: each leftover sees the groups around its own place, and
+        # begins with those next to it.
         order = np.lexsort(np.concatenate([pieces.codes[groups], pieces.codes[left]]).T[::-1])
         position = np.empty(order.size, np.int64)
         position[order] = np.cumsum(order < groups.size)
@@ -285,6 +293,7 @@ def _union(counts: SensitiveCounts, members: Any, labels: CodeArray, n_unions: i
 
     widths = np.diff(counts.indptr)[members]
     ends = np.cumsum(widths)
+    # The entries of all members, row by row of the compressed counts, without a loop.
     entries = np.arange(ends[-1]) - np.repeat(ends - widths - counts.indptr[members], widths)
     entries_of_unions = count_values(
         np.repeat(labels, widths),

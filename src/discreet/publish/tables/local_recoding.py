@@ -205,6 +205,7 @@ def cheapest_recoding(
         left = int(lattice.table.tuples.counts[settled.rest].sum())
         if left <= limit and len(settled.levels):
             possible.append((settled, _loss(lattice, spelling, weights, settled)))
+    # At a tie the first, in the order in which they were tried.
     return min(possible, key=lambda candidate: candidate[1], default=None)
 
 
@@ -222,12 +223,14 @@ def partitioned(
     group_of[tuples] = np.repeat(np.arange(segments.low.size, dtype=np.int32), segments.high - segments.low)
     levels = np.empty((segments.low.size, len(lattice.names)), np.int64)
     for column, tree in enumerate(lattice.trees):
+        # Segments follow one another without a gap, so that each ends where the next begins.
         codes = segments.codes[:, column]
         low, high = np.minimum.reduceat(codes, segments.low), np.maximum.reduceat(codes, segments.low)
         level = np.maximum(tree.lowest_common(low, high)[0], lattice.bottom[column])
         above = level > lattice.top[column]
         if above.any() and not cells:
             return None
+        # Beyond the highest level of the lattice only the star is left.
         levels[:, column] = np.where(above, tree.height, level)
     return Recoded(group_of, levels)
 
@@ -244,6 +247,7 @@ def _settled(guarantee: Guarantee, lattice: Lattice, spelling: list[Spelling], r
     )
     inside = recoded.group_of >= 0
     counts = lattice.table.tuples.counts[inside]
+    # Rows left out have no part in the distribution that classes are compared with.
     sensitive = {
         name: (codes[inside], overall(codes[inside], counts, totals.size), tree)
         for name, (codes, totals, tree) in lattice.table.sensitive_codes().items()

@@ -14,7 +14,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, SchemaError
 from discreet.core.params import BOOL, BY_COLUMN, NONE, Constraints, EachOf, FloatIn, InstanceOf, require
 from discreet.core.release import Release
-from discreet.core.schema import Role
+from discreet.core.schema import Role, quasi_weights
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice
@@ -164,7 +164,7 @@ class LocalSuppression(TablePublisher):
 
     def _weights(self, table: Table) -> FloatArray:
         """Return what a star costs by column: more than all of the less important ones together."""
-        weights = np.array(table.schema.quasi_weights(None, owner=self), np.float64)
+        weights = np.array(quasi_weights(table.schema, None, owner=self), np.float64)
         named = [table.schema.quasi.index(name) for name in dict.fromkeys(self.importance or ())]
         weights[named] = 0
         for column in reversed(named):
@@ -245,6 +245,8 @@ def _fewest(
     def matrix(rows: Any, columns: Any, values: Any, n: int) -> Any:
         return coo_array((np.broadcast_to(values, np.shape(rows)), (rows, columns)), shape=(n, n_variables))
 
+    # In turn: each row is published once or left out, a published class has enough rows, rows go to published
+    # classes, and columns and rows stay within their limits of stars and of rows left out.
     each = matrix(np.append(row, np.arange(n_left)), np.append(choice, left), 1.0, n_rows)
     sizes = matrix(class_, choice, counts[row], n_classes) + matrix(
         np.arange(n_classes), n_choices + np.arange(n_classes), -float(smallest), n_classes
@@ -261,6 +263,7 @@ def _fewest(
         LinearConstraint(columns, -np.inf, most),
         LinearConstraint(suppressed, -np.inf, limit),
     ]
+    # Without a gap, since the evidence calls the result optimal.
     solution = milp(
         weights @ columns,
         constraints=constraints,

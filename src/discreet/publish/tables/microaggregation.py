@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.params import BY_COLUMN, Constraints
+from discreet.core.schema import quasi_weights
 from discreet.core.tables.table import Table
 from discreet.publish.pseudo.microaggregation import segment
 from discreet.publish.tables.boxes import Segments, boxes
@@ -99,11 +100,12 @@ class Microaggregation(PartitionPublisher):
         first, point_of, counts = distinct(pack(codes, [book.n_codes for book in books]), table.tuples.counts)
         points = np.empty((first.size, len(books)))
         for column, (book, of_tuples) in enumerate(zip(books, codes, strict=True)):
+            # Positions lie in [0, 1], and nulls apart from all of them.
             line = np.nan_to_num(book.positions, nan=-1.0)[of_tuples[first]]
             middle = np.average(line, weights=counts)
             spread = np.sqrt(np.average((line - middle) ** 2, weights=counts))
             points[:, column] = (line - middle) / spread if spread > 0 else 0.0
-        weights = np.array(table.schema.quasi_weights(self.weights, owner=self), np.float64)
+        weights = np.array(quasi_weights(table.schema, self.weights, owner=self), np.float64)
         return points * (weights / weights.max()), counts, point_of.astype(np.int64)
 
     def _alike(self, table: Table, labels: IntArray, point_of: IntArray) -> IntArray:
@@ -141,6 +143,7 @@ def _near(points: FloatArray, counts: IntArray, smallest: int, rng: np.random.Ge
     rows = np.repeat(few, counts[few])
     of_rows = segment(points[rows], smallest, method="auto", rng=rng)
     pairs, shared = np.unique(np.stack([rows, of_rows], axis=1), axis=0, return_counts=True)
+    # The group with most of the point's rows; of equals the one with the lower number.
     order = np.lexsort([pairs[:, 1], -shared, pairs[:, 0]])
     most = order[np.unique(pairs[order, 0], return_index=True)[1]]
     labels[pairs[most, 0]] = counts.size + pairs[most, 1]
@@ -157,6 +160,7 @@ def _joined(points: FloatArray, counts: IntArray, labels: IntArray, failing: Boo
     sums = [np.bincount(labels, counts * column) for column in points.T]
     middle = np.stack(sums, axis=1) / sizes[:, None]
     alone = np.flatnonzero(failing)
+    # The nearest of all is the group itself, or another with the same mean.
     nearest = np.asarray(cKDTree(middle).query(middle[alone], k=2)[1])
     other = np.where(nearest[:, 0] == alone, nearest[:, 1], nearest[:, 0])
     links = coo_array((np.ones(alone.size, np.int8), (alone, other)), shape=(sizes.size, sizes.size))

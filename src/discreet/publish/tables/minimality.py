@@ -72,6 +72,7 @@ def rejoined(
     A guarantee may hold for two groups and not for their union. ``cuts`` are the ranges that were cut; the whole table
     is one of them, so that there is an end.
     """
+    # By size, so that the first that is larger than a segment around it is the one it was cut from.
     ranges = np.array(sorted(cuts, key=lambda cut: cut[1] - cut[0]), np.int64).reshape(-1, 2)
     while segments.low.size > 1:
         class_of = alike_classes(labels_of(segments))
@@ -86,6 +87,7 @@ def alike_classes(labels: Sequence[Replacement]) -> IntArray:
     """Return the class of each segment: those with the same labels in all columns are one."""
     columns = []
     for column in labels:
+        # Null is a label like any other.
         encoded = column.labels.dictionary_encode(null_encoding="encode")
         columns.append(np.asarray(encoded.indices, np.int64)[column.index])
     _, class_of, _ = distinct(pack(columns, [int(column.max()) + 1 for column in columns]))

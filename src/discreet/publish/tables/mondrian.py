@@ -13,6 +13,7 @@ from discreet.core.arrays import BoolArray, CodeArray
 from discreet.core.boundary import public
 from discreet.core.errors import SchemaError
 from discreet.core.params import BOOL, BY_COLUMN, Constraints, OneOf
+from discreet.core.schema import quasi_weights
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
@@ -31,6 +32,7 @@ from discreet.publish.tables.publisher import refuse_infeasible
 if TYPE_CHECKING:
     from discreet.kernels.tables.cuts import Geometry
 
+# A bit for each column fits into one word.
 MOST_COLUMNS = 64
 _AT_ONCE = 100_000
 """How many segments are cut and judged together."""
@@ -106,7 +108,7 @@ class Mondrian(PartitionPublisher):
 
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
         """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
-        geometry = _geometry(quasi_books(table), table.schema.quasi_weights(self.weights, owner=self))
+        geometry = _geometry(quasi_books(table), quasi_weights(table.schema, self.weights, owner=self))
         if self.strict and can_divide(self.guarantee, table):
             return divided(self.guarantee, table, geometry)
         codes, weights, tuples = self._rows(table)
@@ -126,8 +128,11 @@ class Mondrian(PartitionPublisher):
                 table, Segments(codes, weights, ends[:, 0].copy(), ends[:, 1].copy())
             )
             decided |= by_values
+            # Halves begin with no column tried; where a cut is refused, the segment goes on with one column
+            # less.
             refused = tried[~holds] | (np.uint64(1) << column[~holds].astype(np.uint64))
             halves = ends.reshape(-1, 2, 2)[holds].reshape(-1, 2)
+            # Only then may groups that read alike break the guarantee together.
             if not self.guarantee.joinable:
                 cuts += zip(low[holds].tolist(), high[holds].tolist(), strict=True)
             low = np.concatenate([halves[:, 0], low[~holds]])
@@ -176,6 +181,8 @@ class Mondrian(PartitionPublisher):
         sensitive = table.schema.sensitive
         if holds.all() or not self.guarantee.judged_values(sensitive):
             return holds, False
+        # Whoever knows everybody's quasi-identifiers can work out which cuts sizes allow: one that was not
+        # made shows something of values.
         allowed = blind(self.guarantee, sensitive).holds(groups).reshape(-1, 2).all(axis=1)
         return holds, bool((allowed & ~holds).any())
 
@@ -221,6 +228,7 @@ def _geometry(books: list[Codebook], weights: list[float]) -> Geometry:
     lengths = [0 if tree is None else sum(level.size for level in tree.levels) for tree in trees]
     cards = np.array([book.n_codes for book in books], np.int64)
     return Geometry(
+        # The null has no position: it is cut off first.
         position=np.concatenate([np.nan_to_num(book.positions) for book in books]),
         start=np.cumsum(cards) - cards,
         node=np.concatenate([*nodes, np.empty(0, np.int32)]).astype(np.int32),

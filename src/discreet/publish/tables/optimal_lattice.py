@@ -29,6 +29,8 @@ LARGEST_VISIT = 5_000_000
 """A lattice of more nodes is not visited whole."""
 LARGEST_SEARCH = 20_000_000
 """A lattice of more nodes is searched by descents only."""
+# The share of the time limit for descents before the search in order, what a tuple takes at a node of a
+# visit, and how many of the nodes that leave fewest rows out are counted again for the message.
 _DESCENTS_SHARE = 0.15
 _SECONDS_A_TUPLE = 5e-9
 _RECOUNTED = 20
@@ -158,6 +160,7 @@ class OptimalLattice(LatticeSearch):
             "measure": self.measure if self.target is None else "rows not predicted",
             "cost": cost,
             "bound": bound,
+            # Bound and cost are sums of the same numbers in different orders.
             "optimal": bound >= cost * (1 - 1e-12),
             "n_nodes": lattice.n_nodes,
             "visited": visited,
@@ -172,7 +175,10 @@ class OptimalLattice(LatticeSearch):
         bound = 0.0
         in_order = lattice.n_nodes <= LARGEST_SEARCH
         if self.time_limit is not None:
+            # The top first: whatever the clock says later, there is something to publish where anything is
+            # feasible.
             scorer.exact(lattice.top)
+            # A search without floors visits all nodes before it can begin.
             n_tuples = 0 if scorer.measure.prunes else lattice.table.tuples.counts.size
             in_order = in_order and lattice.n_nodes * n_tuples * _SECONDS_A_TUPLE < self.time_limit / 2
         if self.time_limit is not None and (lattice.n_nodes > SMALL_SEARCH or not in_order):

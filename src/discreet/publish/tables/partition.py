@@ -179,6 +179,7 @@ def _pieces(segments: Segments, tuples: CodeArray, *, strict: bool) -> tuple[Cod
         group_of = np.empty(tuples.size, np.int32)
         group_of[tuples] = group
         return group_of, None
+    # The rows of a tuple that are in one group are one piece.
     keys = tuples.astype(np.int64) * segments.low.size + group
     first, _, counts = distinct(keys)
     return group[first], Pieces(tuples[first], counts)
@@ -203,6 +204,7 @@ def divided(guarantee: Guarantee, table: Table, geometry: Geometry) -> tuple[Seg
     weights = table.tuples.counts.astype(np.int32)
     tuples = np.arange(weights.size, dtype=np.int32)
     table_segment = Segments(codes, weights, np.zeros(1, np.int32), np.array([weights.size], np.int32))
+    # Cuts begin with a segment that keeps the guarantee, so that the whole table must.
     refuse_infeasible(guarantee, table, segment_groups(guarantee, table, table_segment))
     names = list(table.encoded)
     low, refused = divide(

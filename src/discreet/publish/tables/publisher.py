@@ -195,6 +195,7 @@ def kept_groups(guarantee: Guarantee, groups: Groups, *, limit: int | None = Non
     hold, or until more rows than the limit are left out.
     """
     kept = guarantee.together(groups)
+    # Groups are only taken away, so that there is an end.
     while guarantee.relative and kept.any() and not kept.all():
         if limit is not None and groups.sizes[~kept].sum() > limit:
             break
@@ -253,6 +254,7 @@ def enough_for(n_dropped: int, n_rows: int, max_suppressed: float) -> float:
 
 def share_for(n_dropped: int, n_rows: int) -> float:
     """Return a short share that allows so many rows to be left out."""
+    # A quotient that rounding puts just above a short share counts as that share.
     return math.ceil(n_dropped / n_rows * 10_000 - 1e-9) / 10_000
 
 

@@ -60,8 +60,10 @@ def ladder(bottom: Node, ways: Sequence[Steps], most: int) -> list[Node]:
     while len(ways) > 1 and np.prod([float(way.cost.size) for way in ways]) > most:
         ways = sorted([ways[0].tied(ways[1]), *ways[2:]], key=lambda way: way.cost.size)
     every = reduce(Steps.crossed, ways)
+    # Ties by the sum of levels and then by the levels, whatever the order in which ways were tied.
     nodes = every.levels[np.lexsort([*every.levels.T, every.levels.sum(axis=1), every.cost])] + bottom
     if len(nodes) > most:
+        # Counted from the top, which is the only node of a ladder of one.
         nodes = nodes[np.linspace(len(nodes) - 1, 0, most).astype(np.int64)[::-1]]
     return [tuple(node) for node in nodes.tolist()]
 
@@ -92,6 +94,7 @@ class Recoded:
 
     def only(self, kept: BoolArray) -> Recoded:
         """Return some of the groups; the tuples of the others are left."""
+        # The entry behind the last is for tuples in no group, whose index is -1.
         number = np.append(np.cumsum(kept) - 1, -1).astype(np.int32)
         number[:-1][~kept] = -1
         return Recoded(number[self.group_of], self.levels[kept])
@@ -209,6 +212,7 @@ class Rounds:
     def _keys(self, node: Node, rest: CodeArray) -> IntArray:
         from discreet.kernels.tables.grouping import pack
 
+        # The column of zeros stays where every column is at a level of one node: all tuples are alike then.
         columns, cards = [np.zeros(rest.size, np.int32)], [1]
         for column, level in enumerate(node):
             card = self.lattice.card(column, level)
@@ -256,6 +260,7 @@ def starred(rounds: Rounds, recoded: Recoded, weights: FloatArray, most: int) ->
         return recoded
     ways = []
     for column, loss in enumerate(LossMeasure(lattice, weights, "mean").columns):
+        # Empty where the column is not limited.
         star = [lattice.trees[column].height - lattice.bottom[column]] * limited[column]
         cost = weights[column] * np.concatenate([loss, np.ones(len(star))])
         ways.append(Steps.of(column, len(limited), [*range(lattice.dims[column]), *star], cost))

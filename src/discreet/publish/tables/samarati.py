@@ -135,6 +135,7 @@ class Samarati(MinimalGeneralization):
         while low < high:
             middle = (low + high) // 2
             looked_at.add(middle)
+            # One open node is enough, and the others of the height are not looked at.
             if any(self._open_at(middle, heights, ruled_out, scorer)):
                 high = middle
             else:

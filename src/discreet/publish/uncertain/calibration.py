@@ -67,6 +67,7 @@ def own_spreads(points: FloatArray, levels: IntArray, shape: Spread) -> Calibrat
                     _anonymity(points, block, block, np.full(block.size, GRID[-1]), shape),
                     shape,
                 )
+            # Halvings of the logarithm, to within 1e-10 of the least spread.
             for _ in range(_STEPS):
                 middle = np.sqrt(narrow * wide)
                 enough = _anonymity(points, rows, block, middle, shape) >= levels[rows]
@@ -111,6 +112,7 @@ def _first(points: FloatArray, levels: IntArray, shape: Spread) -> int:
     """Return the place in the grid from which to look for a core: just below where some of a sample reach theirs."""
     rows, everyone = np.arange(0, levels.size, -(-levels.size // _SAMPLE)), np.arange(levels.size)
     low, high = 0, GRID.size - 1
+    # Anonymity grows with the spread, so that halving finds the first place.
     while low < high:
         middle = (low + high) // 2
         reached = _anonymity(points, rows, everyone, np.full(rows.size, GRID[middle]), shape)
@@ -123,6 +125,7 @@ def _core(points: FloatArray, levels: IntArray, spread: float, shape: Spread) ->
     matrix = chances(points, points, np.full(levels.size, spread), shape)
     np.fill_diagonal(matrix, 1.0)
     core, reached = _peeled(matrix, levels, np.ones(levels.size, np.bool_))
+    # Those who drop out need company among themselves at a wider spread.
     lacking = min(_COMPANY * int(levels.max()), levels.size) - int((~core).sum())
     if core.all() or not core.any() or lacking <= 0:
         return core, reached
@@ -151,12 +154,14 @@ def _anonymity(
     for part in np.array_split(np.arange(rows.size), -(-rows.size // _BLOCK)):
         matrix = chances(points[rows[part]], points[among], spreads[part], shape)
         total[part] = matrix.sum(axis=1)
+    # A Gaussian at the distance 0 counts itself as 1/2, a cube as 1.
     return total + (0.5 if shape == "gaussian" else 0.0)
 
 
 def _blocks(points: FloatArray, levels: IntArray) -> Iterator[IntArray]:
     """Divide records into blocks of near ones: halved across the widest column until they are small enough."""
     parts = [np.arange(levels.size)]
+    # Half of more than this is still twice the company that the largest level needs.
     most = max(_ONE_BLOCK if levels.size <= _ONE_BLOCK else _BLOCK, 4 * _COMPANY * int(levels.max()))
     while parts:
         rows = parts.pop()

@@ -85,6 +85,8 @@ class SecretColumn:
         """Return the exact sum over the records of some elements; None without records."""
         if not self.sizes[members].any():
             return None
+        # Limbs of 32 bits in words of 64: the sum of up to 2^31
+        # elements is exact, and carries are settled once below.
         limbs: list[int] = self.limbs[members].sum(axis=0).tolist()
         return self.unit * sum(limb << (_LIMB * place) for place, limb in enumerate(limbs))
 
@@ -218,6 +220,7 @@ def in_units(values: Sequence[Any], step: Fraction | None) -> InUnits:
     return InUnits(
         unit,
         [
+            # The nearest multiple in whole numbers, halves upward, also below zero.
             None if ratio is None else (2 * ratio[0] * under + ratio[1] * over) // (2 * ratio[1] * over)
             for ratio in ratios
         ],
@@ -237,5 +240,6 @@ def _limbs(sums: Sequence[int]) -> IntArray:
     raw = b"".join(one.to_bytes(4 * count, "little", signed=True) for one in sums)
     limbs = np.frombuffer(raw, np.uint32).reshape(len(sums), count).astype(np.int64)
     if limbs.size:
+        # Two's complement: where the highest bit of the last limb is set, its value is less by 2^32.
         limbs[:, -1] -= (limbs[:, -1] >> (_LIMB - 1)) << _LIMB
     return limbs

@@ -72,6 +72,7 @@ class Declared:
                 f"The vault has no column of that name. Public: {', '.join(self.public) or 'none'}; "
                 f"sensitive: {', '.join(self.sensitive)}."
             )
+        # Only where one column fits: two names that differ by case alone must be written as declared.
         return alike[0]
 
 
@@ -107,6 +108,7 @@ def _parsed(sql: object) -> exp.Select:
         kinds = [token.token_type for token in tokens]
         if not kinds or kinds[0] != TokenType.SELECT or TokenType.SEMICOLON in kinds:
             raise QueryError(f"Only one SELECT statement is taken. {_EXAMPLE}")
+        # Counted on tokens, before the parser, which recurses into parentheses.
         if len(kinds) > _MOST_TOKENS or _nesting(kinds, TokenType.L_PAREN, TokenType.R_PAREN) > _MOST_NESTED:
             raise QueryError("The statement is too long or nested too deeply.")
         parsed = sqlglot.parse(sql, dialect="duckdb")
@@ -231,6 +233,7 @@ class _Reader:
     def _predicate(self, node: Any) -> Predicate:
         from sqlglot import exp
 
+        # Exact types, as a subclass of a node could mean more than what is taken here.
         kind = type(node)
         if kind is exp.Paren:
             _only(node, "this")

@@ -41,6 +41,7 @@ class _RateLimit:
         now = time.monotonic()
         with self._lock:
             if len(self._buckets) > _MOST_BUCKETS:
+                # Memory stays bounded; all users begin with a full bucket again.
                 self._buckets.clear()
             tokens, since = self._buckets.get(user, (max(self._rate, 1.0), now))
             tokens = min(max(self._rate, 1.0), tokens + (now - since) * self._rate)
@@ -182,6 +183,7 @@ def _handler(vault: Vault, tokens: Tokens, limit: _RateLimit) -> Callable[..., A
     """Return a decorator that makes an endpoint of a function: user, rate limit, and every failure as plain JSON."""
     from starlette.concurrency import run_in_threadpool
 
+    # Two queues: what needs no judgment does not wait for a judgment, which may take long.
     reading, judging = Turns(), Turns()
 
     async def answered(request: Request, user: str, turns: Turns, work: Callable[[], Any]) -> Any:

@@ -34,6 +34,8 @@ class Atoms:
         inside = np.bincount(self.labels[here], element_sizes[here], count).astype(np.int64)
         cut = np.flatnonzero((inside > 0) & (inside < self.sizes))
         vector = np.ones(count + cut.size, np.int8)
+        # The old atom keeps its number for the part outside
+        # the set, so what refers to it by number stays right.
         vector[:count] = inside == self.sizes
         if not cut.size:
             return self, vector, cut

@@ -134,6 +134,7 @@ class Region:
         rows = self.rows[self.exact][:, order].tolist()
         sides = [limit for limit, exact in zip(self.limits, self.exact, strict=True) if exact]
         if vector is not None:
+            # Any right-hand side will do: the kernel does not depend on it.
             rows, sides = [*rows, vector[order].tolist()], [*sides, 0]
         n = self.sizes.size
         if not rows:
@@ -142,6 +143,7 @@ class Region:
         reduced, denominator, rank = fmpz_mat(table).rref()
         matrix = np.array([[int(x) for x in row] for row in reduced.tolist()[:rank]], object)
         pivots = np.array([int(np.flatnonzero(row)[0]) for row in matrix], np.int64)
+        # A pivot on the right-hand side: the rows contradict each other.
         if (pivots == n).any():
             return None
         free = np.setdiff1d(np.arange(n), pivots)
@@ -193,6 +195,7 @@ class Region:
         What is returned is attained, exactly, by a point of the region that keeps the depths.
         """
         point = _proposed(self, sign * goal, depths)
+        # What a linear program proposes counts only after its exact neighbor is checked.
         exact = None if point is None else self.deepened(point, depths)
         return None if exact is None else dot(goal, exact)
 
@@ -220,6 +223,7 @@ class Region:
         top = np.full(self.sizes.size, np.inf) if self.span is None else self.sizes * float(self.span)
         for row, limit in zip(self.rows, self.limits, strict=True):
             if limit >= 0 and (row >= 0).all():
+                # Values are not negative, so each atom of a row of ones is at most its limit.
                 top = np.where(row > 0, np.minimum(top, float(limit)), top)
         return np.asarray(top, np.float64)
 
@@ -235,6 +239,8 @@ def safe_answers(region: Region, vector: IntArray) -> tuple[int | None, int | No
         return None
     loose, strict = region.depths(before), region.depths(after)
     reach, move = before.reach(vector)
+    # Released as an inequality, the sum becomes a row with a
+    # limit, from which a deep point must keep this distance.
     distance = reach[0] + move[0]
     ends: list[int | None] = []
     tops = region.tops()[vector > 0]
@@ -250,6 +256,7 @@ def safe_answers(region: Region, vector: IntArray) -> tuple[int | None, int | No
         exact = region.extreme(vector, sign, strict)
         if inexact is None or exact is None:
             return None
+        # Answers beyond the end by one step are exact, so the first of these must have a deep point too.
         inner = max(sign * inexact + distance, sign * exact - 1)
         ends.append(sign * math.ceil(inner + Fraction(room)))
     least, most = ends
@@ -263,6 +270,7 @@ def _moves(matrix: Any, pivots: IntArray, free: IntArray, denominator: int, n: i
     for column, atom in enumerate(free.tolist()):
         entries = [-int(entry) for entry in matrix[:, column]]
         common = math.gcd(denominator, *entries)
+        # So that sums over n atoms stay below 2^40, far from the ends of int64.
         if max(abs(denominator), *map(abs, entries)) // common > _MOST_MOVE // n:
             return None
         moves[column, atom] = denominator // common

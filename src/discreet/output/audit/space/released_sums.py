@@ -66,6 +66,8 @@ class ReleasedSums:
                 ends = rule(part, vector) if part.sizes.size <= MOST_ATOMS else None
             if any(end is not None and not self._representable(end, count) for end in ends or ()):
                 ends = None
+            # Only the latest set is remembered: the decision computes its ends and the answer uses them. Any
+            # release changes all others.
             self._ends = {key: ends}
         return self._ends[key]
 
@@ -139,6 +141,8 @@ class ReleasedSums:
     def _censored(self, truth: Fraction, count: int, ends: Ends) -> Any:
         steps = self.domain.steps(truth, count)
         if ends is None:
+            # Nothing may be released. "At least the least
+            # possible" is true of every answer and shows nothing.
             return self.domain.bound("at least", 0, count)
         least, most = ends
         if least is not None and steps <= least:

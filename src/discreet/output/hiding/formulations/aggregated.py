@@ -28,6 +28,8 @@ def minimal_removals(sets: Sequence[Iterable[int]]) -> list[Items]:
     whole = [frozenset(one) for one in sets]
     found: set[Items] = {frozenset()}
     for one in whole:
+        # Itemsets are broken one after another, each by one item where nothing breaks it yet; not breaking it
+        # is a choice too. So every minimal set is found, among others that are sorted out below.
         found |= {part | {item} for part in found for item in one if not part & one}
     minimal = [part for part in found if part and _minimal(part, whole)]
     return sorted(minimal, key=lambda part: (len(part), sorted(part)))
@@ -83,6 +85,7 @@ def binding(problem: Problem, sets: FoundItemsets, rows: IntArray, supported: Bo
     columns[owner[mine], position[mine]] = True
     items = np.array([np.isin(np.arange(problem.codes.size), target.items) for target in problem.targets])
     deletable = (supported.astype(np.float32) @ items.astype(np.float32)) > 0
+    # A basket from which none of an itemset's items would be deleted cannot lose it.
     inside &= (deletable.astype(np.float32) @ columns.T.astype(np.float32)) > 0
     slack = sets.counts - problem.min_count
     at_risk = np.flatnonzero(inside.sum(axis=0) > slack)
@@ -180,9 +183,12 @@ class Aggregated:
             costs = np.concatenate([lowered, lost, ~broken], axis=1).astype(np.float32)
             no_worse = (costs @ (1 - costs).T == 0) & (width[chosen][:, None] <= width[chosen])
             order = np.arange(chosen.size)
+            # Of sets that beat each other the first stays, so the relation has no cycle.
             better = no_worse & (~no_worse.T | (order[:, None] < order))
             beaten = better.any(axis=0)
             stays[window] = ~beaten
+            # A set that stays and is better: there is one, as the relation is transitive. Plans with the
+            # beaten set use it instead.
             best = np.argmax(better & ~beaten[:, None], axis=0)
             self.instead[window] = starts[number] + np.where(beaten, best, order)
         self.instead = (np.cumsum(stays) - 1)[self.instead]
@@ -231,6 +237,8 @@ class Aggregated:
         for number in range(n_kept):
             columns = _column(lost, number)
             slack = int(self.kept.slack[number])
+            # Where the flag is 1 the set survives: at most the slack is lost. At 0 all of its supporters may
+            # be lost, which is the smallest constant that frees the constraint.
             extra = int(reach[number]) - slack
             flag = self.n_plan + n_rules + number
             program.add(np.append(columns, flag), np.append(np.ones(columns.size), extra), high=slack + extra)
@@ -259,6 +267,8 @@ class Aggregated:
             weights[columns] += q
             weights[lowered] -= p
             used = np.flatnonzero(weights)
+            # Confidence below p/q in whole numbers: q · broken − p · lowered ≥ excess. The flag chooses
+            # whether this or the support hides the rule; the slack makes the other one hold always.
             excess = q * support - p * self.editing.count(target.lhs) + 1
             slack = max(excess, 0) + p * int(self.sizes[self.of_class[1][:, flag - self.n_plan]].sum())
             program.add(np.append(used, flag), np.append(weights[used], -float(slack)), low=excess - slack)
@@ -277,6 +287,7 @@ class Aggregated:
             pairs = zip(self.problem.targets, self.supported[row], strict=True)
             sets = [items.items for items, supported in pairs if supported]
             deleted = frozenset(np.flatnonzero(kind[1:]).tolist())
+            # Items that break no sensitive rule of the basket are kept, as nothing requires their deletion.
             part = minimal_part(deleted & frozenset(item for items in sets for item in items), sets)
             if part:
                 window = slice(starts[kind[0]], starts[kind[0] + 1])

@@ -46,6 +46,7 @@ class FewestBaskets:
         program = Program(np.ones(self.sizes.size), self.sizes.astype(np.float64), np.ones(self.sizes.size))
         for number, target in enumerate(self.problem.targets):
             columns = np.flatnonzero(self.patterns[:, number])
+            # As many supporters must go that fewer than the least support are left.
             needed = self.editing.count(target.items) - self.problem.least + 1
             program.add(columns, 1.0, low=needed)
         return program
@@ -132,6 +133,8 @@ class Inline:
             rows = np.flatnonzero(self.supported[:, number])
             columns = np.array(target.items, np.int64)
             entries = np.column_stack([self.number[np.ix_(columns, rows)].T, at + np.arange(rows.size)])
+            # product ≥ sum of entries − (number − 1): it is one where all of them stay. It need not be
+            # bounded above, since only few products may be one.
             program.add_each(entries, [-1.0] * int(columns.size) + [1.0], low=1 - columns.size)
             program.add(np.arange(at, at + rows.size), 1.0, high=self.problem.least - 1)
             at += rows.size
@@ -142,6 +145,8 @@ class Inline:
             columns = np.flatnonzero(self.kept.columns[number])
             products = at + np.arange(rows.size)
             for column in columns.tolist():
+                # product ≤ each entry: one only if all stay. It need
+                # not be bounded below, since many products must be one.
                 program.add_each(np.column_stack([products, self.number[column, rows]]), [1.0, -1.0], high=0)
             program.add(np.arange(at, at + rows.size), 1.0, low=rows.size - int(self.kept.slack[number]))
             at += rows.size
@@ -190,6 +195,7 @@ class Extension:
         editing = self.problem.editing()
         highest = max(editing.count(target.items) for target in self.problem.targets)
         size = max(math.floor(highest / share) - n + 1, 1)
+        # The quotient is only a start, since the least support is rounded to whole baskets.
         while guarantee.least_support(n + size) <= highest:
             size += 1
         if size > _MOST * n:

@@ -114,6 +114,8 @@ def placed_in_ranges(
     """
     low, high = np.array([ranges[name] for name in names], np.float64).reshape(-1, 2).T
     half = (high - low) / 2
+    # Symmetric around the middle: the lowest signed integer
+    # is left out, so both ends of the range are on the grid.
     most = (1 << bits - 1) - 1
     step = np.full(len(half), half.max(initial=0) / most) if same_step else half / most
     rows = np.empty((columns[0].shape[0] if columns else 0, len(columns)), np.int64)
@@ -165,6 +167,9 @@ def exact_gram(rows: Grid) -> list[list[int]]:
     low_low, low_high, high_high = (np.zeros((d, d), np.int64) for _ in range(3))
     for start in range(0, rows.shape[0], _ROWS):
         part = rows[start : start + _ROWS]
+        # Two limbs of 20 bits, the lower one without a sign: high · 2^20 + low also for a negative value.
+        # Products are below 2^40, and 4,096 of them below 2^52, so the matrix product is exact in floats;
+        # 2^23 rows stay within int64.
         low = (part & ((1 << _LIMB) - 1)).astype(np.float64)
         high = (part >> _LIMB).astype(np.float64)
         low_low += (low.T @ low).astype(np.int64)

@@ -116,6 +116,7 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
         for level, (n_groups, n_counts) in enumerate(
             zip(facts["open_nodes"], facts["opened counts"], strict=True)
         ):
+            # The root is opened alone, and below it siblings in pairs, their classes side by side.
             shapes = [(size, n * min(2, level + 1)) for size in sizes]
             yield from frames.tables(shapes * n_groups, n_counts)
 
@@ -163,6 +164,7 @@ class HorizontalTree(TreeProtocol, HorizontalProtocol):
             return totals.tables(cells, within=within)
         d, ends = len(self.columns), np.cumsum([table.size for table in cells])[:-1]
         values = np.concatenate([table.reshape(-1) for table in cells])
+        # A row is in one node of a level, and in one place of each column there; the levels share ε.
         sums = totals.add(values, share=Fraction(1, self.max_depth), sensitivity=d, touched=d)
         parts = np.split(np.maximum(np.array(sums, np.int64), 0), ends)
         return [CoarseTable.whole(part.reshape(-1, len(self.classes))) for part in parts]
@@ -321,6 +323,8 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         waiting: list[tuple[tuple[int, ...], int, list[Bits], list[CoarseTable] | None]]
         waiting = [((0,), 0, [everyone], None)]
         while waiting:
+            # Breadth first, in an order that both parties derive from
+            # what is opened: their products must be of the same group.
             group, depth, inside, within = waiting.pop(0)
             multiplied = ends.shares if self.holds_back else ends.opened
             counts = [
@@ -398,6 +402,8 @@ class VerticalTree(TreeProtocol, VerticalClassifier):
         else:
             classes = np.eye(n_classes, dtype=np.int64)[labels] * here[:, None]
             joint = [(column[:, :, None] * classes[:, None, :]).reshape(n, -1) for column in indicators]
+            # The first factors are multiplied with each other, and so are the second ones: a row counts where
+            # both parties' questions are met, as each has zeros for the rows that do not meet its own.
             factors = [classes, np.concatenate([np.zeros((n, 0), np.int64), *joint], axis=1)]
         products = self._products(pair, n)
         counts = [

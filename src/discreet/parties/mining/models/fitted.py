@@ -48,6 +48,8 @@ def gaussian_bayes(
 
     present = require_classes(counts)
     n = counts.sum()
+    # As scikit-learn has it: the smoothing is a share of the
+    # largest variance over all rows, not within a class.
     overall = squares.sum(axis=0) / n - (sums.sum(axis=0) / n) ** 2
     means = sums[present] / counts[present, None]
     model = GaussianNB(var_smoothing=smoothing)
@@ -124,6 +126,7 @@ def pca(n: float, mean: Floats, covariance: Floats, names: Sequence[str], *, n_c
     values, vectors = np.linalg.eigh(covariance)
     values, axes = np.maximum(values[::-1], 0), vectors[:, ::-1].T
     largest = np.abs(axes).argmax(axis=1)
+    # An axis is determined up to its sign only.
     axes = axes * np.sign(axes[np.arange(len(axes)), largest])[:, None]
     model = PCA(n_components=n_components)
     model.mean_, model.n_samples_ = mean, round(n)
@@ -132,6 +135,7 @@ def pca(n: float, mean: Floats, covariance: Floats, names: Sequence[str], *, n_c
     total = values.sum()
     model.explained_variance_ratio_ = values[:n_components] / total if total else np.zeros(n_components)
     model.singular_values_ = np.sqrt(values[:n_components] * max(n - 1, 0))
+    # The mean of the variances that are left out, as scikit-learn estimates it.
     model.noise_variance_ = float(values[n_components:].mean()) if n_components < len(values) else 0.0
     model.n_components_ = n_components
     return named(model, names)

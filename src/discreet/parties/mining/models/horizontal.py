@@ -296,6 +296,8 @@ class Totals:
         if self._protocol.epsilon:
             if share is None:
                 raise InternalError("A sum without noise was to be opened although ε is set.")
+            # With 64 units for each value that a row changes,
+            # rounding them adds at most a 64th to the sensitivity.
             unit = max(1, sensitivity // max(_UNITS, 64 * touched))
             summands = self._noisy(summands, unit, share, sensitivity, touched)
         total = self._rounds.add(np.array(_split(summands, words, self._party.random), np.int64))
@@ -304,6 +306,7 @@ class Totals:
 
     def coins(self) -> bytes:
         """Return 32 random bytes that all parties share: words of which every party drew a summand."""
+        # A sum modulo 2^64 is uniform as soon as one summand is, so no single party chooses the coins.
         total = self._rounds.add(np.frombuffer(self._party.random(32), np.uint64), kind="modular")
         self.parties = total.parties
         drawn: bytes = _opened(total).tobytes()
@@ -314,6 +317,7 @@ class Totals:
     ) -> list[int]:
         """Return the values in units, with this party's noise; rounding may add a unit to each value that changes."""
         rounded = [(2 * value + unit) // (2 * unit) for value in values]
+        # One unit more where the sensitivity is no multiple, and one for each value that rounding may move.
         steps = sensitivity if unit == 1 else sensitivity // unit + 1 + touched
         noise = noise_shares(
             len(values),
@@ -380,6 +384,8 @@ def _split(values: Sequence[int], words: int, random_bytes: Callable[[int], byte
         moved = 0
         for _ in range(words - 1):
             carry = next(carries)
+            # 40 bits of carry above 16 bits of limb are 56, and
+            # the sum over 64 parties has 6 more: within 63.
             limbs.append((value & mask) - moved + (carry << _LIMB))
             value, moved = value >> _LIMB, carry
         limbs.append(value - moved)

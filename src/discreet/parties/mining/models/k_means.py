@@ -202,6 +202,8 @@ class HorizontalKMeans(NumbersProtocol):
             # Every row is in a sum of every round: sums of some rows could be subtracted from those of all.
             sums[:], counts[:] = 0, 0
             _, sums[large], counts[large] = sums_by_center(placed.rows, centers[large])
+        # A count is scaled to what a row changes in the sums, so
+        # that both get the same noise; together it is twice that.
         weight = sum(placed.limits) if self.epsilon else 1
         opened = totals.add(
             [*sums.reshape(-1).tolist(), *(counts * weight).tolist()],
@@ -213,6 +215,7 @@ class HorizontalKMeans(NumbersProtocol):
         total = np.array(opened[: sums.size], np.float64).reshape(sums.shape)
         sizes = np.array(opened[sums.size :], np.float64) / weight
         if not self.epsilon:
+            # A cluster without rows here is empty or held back, and keeps its center.
             return np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1)[:, None], centers)
         means = total / np.maximum(sizes, 1)[:, None]
         limits = np.array(placed.limits, np.float64)
@@ -253,6 +256,7 @@ def _uniform(
     coins: bytes, k: int, names: Sequence[str], ranges: Mapping[str, Any], placed: Placed
 ) -> NDArray[np.float64]:
     """Return centers that are uniform in the ranges, the same for all who hold the coins."""
+    # 53 random bits fill the fraction of a float: the quotient is uniform on its grid, and below 1.
     stream = hashlib.shake_256(b"seeds" + coins).digest(8 * k * len(names))
     shares = (np.frombuffer(stream, "<u8") >> np.uint64(11)).astype(np.float64).reshape(k, -1) / 2.0**53
     low, high = np.array([ranges[name] for name in names], np.float64).T
@@ -372,6 +376,8 @@ class VerticalKMeans(VerticalProtocol):
 
     def _run(self, party: Party, placed: Placed) -> Fitted:
         n = placed.rows.shape[0]
+        # A squared difference is below 2^(2·bits), and seeds need the sum over all columns and rows.
+        # Differences of such sums, which are compared, stay within int64.
         if n * len(self.ranges) << 2 * self.bits > 1 << 61:
             raise ParameterError(
                 "The distances of that many rows do not fit into 64 bits; agree on fewer bits."
@@ -404,6 +410,8 @@ class VerticalKMeans(VerticalProtocol):
         n = placed.rows.shape[0]
         distances = np.stack([_distances(placed.rows, center) for center in centers], axis=1)
         total = shares.gathered(distances.reshape(-1)).reshape(n, self.k)
+        # Distance and number travel together, so that one product moves both. A center must be nearer, not as
+        # near, to replace the best: the first of equal ones stays.
         best = np.stack([total[:, 0], np.zeros(n, np.uint64)], axis=1)
         for number in range(1, self.k):
             constant = np.full(n, number if shares.party.index == 0 else 0, np.uint64)
@@ -428,6 +436,7 @@ class VerticalKMeans(VerticalProtocol):
         while len(seeds) < self.k:
             total = int(shares.opened_words(nearest.sum(keepdims=True, dtype=np.uint64))[0])
             drawn = _below(shares.coins(16), max(total, 1))
+            # The running total is computed on shares alone, since sums of shares are shares of sums.
             row, n_compared = self._search(shares, np.cumsum(nearest, dtype=np.uint64), drawn)
             searches.append(n_compared)
             seeds.append(row if total else seeds[0])

@@ -170,6 +170,8 @@ class _Problem:
             with party.step("round"):
                 loss, gradient, hessian = self._summed(at)
             n_rounds += 1
+            # The coefficients are those before plus the step; half of
+            # the step is taken back, and the loss looked at again.
             if loss > reached:
                 step = step / 2
                 at = at - step
@@ -178,10 +180,13 @@ class _Problem:
                 self.converged = True
                 break
             reached = loss
+            # The Hessian is singular where classes have a coefficient each, as adding a constant to all
+            # intercepts changes nothing. Least squares takes the shortest step then.
             step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=1e-10)[0], np.float64)
             at = at + step
         coefficients = at.reshape(self.n_free, -1)
         if self.n_free > 1:
+            # Intercepts of several classes are free up to a constant; a mean of zero makes them unique.
             coefficients[:, 0] -= coefficients[:, 0].mean()
         return coefficients, n_rounds
 
@@ -213,6 +218,7 @@ class _Problem:
         if self.n_free == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         highest = scores.max(axis=1, keepdims=True)
+        # The highest score is subtracted first, so that no exponential overflows.
         logs = scores - highest - np.log(np.exp(scores - highest).sum(axis=1, keepdims=True))
         chances = np.exp(logs)[:, -self.n_free :]
         truth = self.truth if self.n_free > 1 else np.column_stack([1 - self.truth, self.truth])

@@ -91,6 +91,7 @@ class ModelProtocol(Protocol):
         """Return which columns order the party's own rows nearly alike, so that one may follow from another."""
         if not self.holds_back or len(names) < 2 or len(values) < _ROWS_TO_JUDGE:
             return ""
+        # Ranks, so that any increasing or decreasing dependence shows and not a linear one alone.
         ranks = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in values.T]
         with np.errstate(invalid="ignore", divide="ignore"):
             alike = np.abs(np.corrcoef(ranks)) >= _ALIKE
@@ -112,6 +113,7 @@ class ModelProtocol(Protocol):
         few = [
             f"'{name}'"
             for name, column in zip(names, values.T, strict=True)
+            # Where no value occurs twice there is no count to be hidden.
             if 0 < np.unique(column).size <= min(_FEW_VALUES, len(column) - 1)
         ]
         return (

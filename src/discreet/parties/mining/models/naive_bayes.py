@@ -155,6 +155,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
         """Count classes, and in those with rows enough the categories, joined until no count is small."""
         n = len(self.classes)
         counts = totals.counts(np.bincount(labels, minlength=n))
+        # The columns of a table must not be small as a whole, so rows of classes that are held back stay out.
         here = np.array(counts)[labels] > 0
         tables = []
         for coded, name in zip(features, self.columns, strict=True):
@@ -182,6 +183,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
         cells = [np.bincount(labels, minlength=n)]
         for coded, size in zip(features, sizes, strict=True):
             cells.append(np.bincount(labels * size + coded, minlength=n * size))
+        # A row is in one class, and in one cell of each column.
         touched = 1 + len(self.columns)
         sums = totals.add(np.concatenate(cells), share=Fraction(1), sensitivity=touched, touched=touched)
         counts = np.maximum(np.array(sums, np.float64), 0)
@@ -194,6 +196,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
         """Sum counts, values and squares, each with a third of ε."""
         from discreet.kernels.parties.class_sums import class_sums
 
+        # Counts, values and squares are three sums of the same rows, so their shares of ε add up to one.
         third, d = Fraction(1, 3), len(self.columns)
         most, most_squares = sum(placed.limits), sum(limit * limit for limit in placed.limits)
         class_counts = np.bincount(labels, minlength=len(self.classes))
@@ -212,6 +215,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
         if self.epsilon:
             ends = np.array(placed.limits) * placed.step
             model.theta_ = np.clip(model.theta_, -ends, ends) + placed.middle
+            # Noise can leave a variance of zero; a step of the grid is the least by which values differ.
             model.var_ = np.maximum(model.var_, placed.step**2)
         return model, counts
 
@@ -347,6 +351,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         added, indicators = data
         agree_on_rows(party, added.shape[0], self.min_count)
         if indicators is not None and self.holds_back:
+            # The rows of classes that are left out become rows of zeros: they count nowhere.
             indicators = indicators * self.learned_classes(indicators.argmax(axis=1))
         sums: list[int] = []
         for name in self._featured(party.names):
@@ -354,6 +359,7 @@ class VerticalNaiveBayes(VerticalClassifier):
                 values = added if party.name == name else indicators
                 assert values is not None
                 opened = self._class_sums(party, name, values)
+                # Both parties learn these sums; the one whose columns they are of passes them on to the rest.
                 sums = opened if party.name == name else sums
         if indicators is not None:
             local = added.astype(object).T @ indicators.astype(object)
@@ -428,6 +434,7 @@ class VerticalNaiveBayes(VerticalClassifier):
         """Return the number of sums that each party sends: its own, and the sizes of the classes from their holder."""
         n = len(self.classes)
         rows = {name: self._width(name) for name in names}
+        # Of coarse tables the last place of the block travels with each row.
         return {name: n * (rows[name] + (name == self.holder)) + rows[name] * self._joins for name in names}
 
     def _coarse_model(self, party: Party, received: Mapping[str, list[int]]) -> Fitted:

@@ -137,6 +137,8 @@ class HorizontalQuantiles(RowsProtocol):
         for _ in range(self.bits):
             middle = (low + high) // 2
             reached = self._reached(shares, rows, middle, ranks)
+            # The invariant: too few rows lie below ``low`` and enough lie at or below ``high``; after
+            # ``bits`` halvings they meet.
             low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
         return Fitted(self._values(low), party.names, cautions=self._cautions(inward, ranks))
 
@@ -173,12 +175,15 @@ class HorizontalQuantiles(RowsProtocol):
             side
             for share, _ in self._shares
             for side in (
+                # qN > m − 1 in whole numbers, multiplied by the denominator of q: hence one more. The line
+                # after it is qN ≤ N − m + 1.
                 share.numerator * n_rows - first * (share.denominator * (m - 1) + 1),
                 (share.denominator - share.numerator) * n_rows - first * share.denominator * (m - 1),
             )
         ]
         enough = shares.judged(np.array(sides, np.int64).view(np.uint64)).reshape(-1, 2).tolist()
         return [
+            # A rank is a share of N plus a number: the m-th row from below, or the m-th from above.
             rank if below and above else (Fraction(0), m) if above else (Fraction(1), 1 - m)
             for rank, (below, above) in zip(self._shares, enough, strict=True)
         ]
@@ -226,6 +231,8 @@ class HorizontalQuantiles(RowsProtocol):
         first = int(shares.party.index == 0)
         differences = [
             [
+                # Each party puts in its own part of count − share
+                # · N; the constant of the rank is put in once.
                 int(np.searchsorted(rows[:, at], step, side="right")) * share.denominator
                 - share.numerator * len(rows)
                 - first * offset * share.denominator

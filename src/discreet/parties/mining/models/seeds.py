@@ -44,6 +44,7 @@ def draw_seeds(
     seeds: list[Floats] = []
     nearest = np.ones(len(sizes))
     while len(seeds) < k:
+        # Rounded to whole numbers, as they are summed as integers; the total and the odds use the same ones.
         weights = [int(weight) for weight in np.rint(sizes * nearest)] if seeds else [1] * len(sizes)
         [total] = totals.add([sum(weights)], words=WIDE)
         if total == 0:
@@ -91,6 +92,8 @@ def candidates(rows: Grid, *, min_rows: int) -> tuple[Grid, NDArray[np.int64]]:
 def _picks(weights: list[int], total: int, random_bytes: Callable[[int], bytes]) -> NDArray[np.bool_]:
     """Return in which trials each candidate is picked: with odds of its weight over the total."""
     n = len(weights)
+    # Odds o that add up to 1 are chances o/(1 + o). Exactly one candidate is picked with the chance Π 1/(1 +
+    # o), at least 1/e, and given that, each with the chance o.
     chances = np.array([weight / (total + weight) for weight in weights])
     coins = np.frombuffer(random_bytes(8 * TRIALS * n), np.uint64).reshape(TRIALS, n) >> np.uint64(11)
     return np.asarray(coins.astype(np.float64) < np.ldexp(chances, 53))

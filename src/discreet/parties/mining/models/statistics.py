@@ -57,6 +57,8 @@ class Products:
     @classmethod
     def of(cls, gram: list[list[int]], placed: Placed, weight: int = 1) -> Products:
         """Return them from the products of a constant ``weight`` and columns on a grid; exact until the division."""
+        # The constant column counts ``weight`` for each row: its square times the number of rows stands here,
+        # and the weight cancels in what follows.
         rows = gram[0][0]
         if rows <= 0:
             raise InputError(
@@ -224,6 +226,8 @@ class HorizontalStatistics(NumbersProtocol):
         by_name = dict(zip(self.columns, columns, strict=True))
         counts = [np.zeros(0, np.int64)]
         for name, (low, high) in self.ranges.items():
+            # Values beyond the range count at its ends: left out,
+            # they would be the difference to the number of rows.
             clipped = np.clip(finite_numbers(by_name[name], name), low, high)
             counts.append(np.histogram(clipped, bins=self.bins, range=(low, high))[0])
         return self.placed(columns, self.columns), np.concatenate(counts)
@@ -336,6 +340,8 @@ class VerticalProducts(VerticalProtocol):
         for at, name in enumerate(names):
             values = iter(received[name])
             columns = [0, *range(starts[at], starts[at + 1])]
+            # The order in which ``products`` lists them: of the
+            # party's own columns, then with those of each later party.
             cells = [(row, column) for i, row in enumerate(columns) for column in columns[i:]]
             for later in range(at + 1, len(names)):
                 cells += [(row, c) for row in columns[1:] for c in range(starts[later], starts[later + 1])]
@@ -418,5 +424,6 @@ def statistics_of(
     products: Products, names: Sequence[str], histograms: Mapping[str, tuple[Floats, Floats]]
 ) -> Statistics:
     """Return the statistics that follow from the products."""
+    # With noise the number of rows can come out below two.
     covariance = products.centered / max(products.n - 1, 1.0)
     return Statistics(tuple(names), products.n, products.mean, covariance, histograms)

@@ -70,9 +70,12 @@ def best_split(
             for cut in range(len(order) - 1):
                 left = before[cut].tolist()
                 right = (total - before[cut]).tolist()
+                # An empty side is no split, even where ``min_leaf`` would allow it.
                 if min(sum(left), sum(right)) < max(min_leaf, 1):
                     continue
                 purity = _purity([left, right], criterion)
+                # Compared as fractions or long decimals, never as
+                # floats: all parties must choose the same split.
                 if purity > best:
                     best, chosen = purity, (number, order[: cut + 1])
     if chosen is None:
@@ -128,6 +131,8 @@ def _orders(table: Counts, *, numbers: bool) -> list[list[int]]:
         return [list(range(len(table)))]
     sizes = table.sum(axis=1).tolist()
     here = [position for position, size in enumerate(sizes) if size > 0]
+    # Of two classes the order by one of them contains the best split (Breiman et al. 1984); of more it need
+    # not, and trying all subsets would take too long.
     tried = range(1 if table.shape[1] == 2 else table.shape[1])
     return [
         sorted(here, key=lambda position: (Fraction(int(table[position, label]), sizes[position]), position))

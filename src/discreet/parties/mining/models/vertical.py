@@ -120,6 +120,8 @@ class VerticalClassifier(VerticalProtocol):
         counts = np.bincount(labels, minlength=len(self.classes))
         learned = counts >= self.min_count
         if 0 < counts[~learned].sum() < self.min_count and learned.any():
+            # More rows than there are stands for the classes left
+            # out already, so the minimum is one of the learned.
             learned[np.where(learned, counts, len(labels) + 1).argmin()] = False
         return learned
 
@@ -166,6 +168,7 @@ def require_every_party(protocol: Any, names: Sequence[str]) -> None:
 
 def agree_on_rows(party: Party, n_rows: int, min_count: int) -> None:
     """Compare the number of rows with all parties; it is the same at each, and not too small, or all stop."""
+    # The number of rows is public from here on, and determines the frames of all that follows.
     party.broadcast("rows", n_rows.to_bytes(8, "little"))
     others = {int.from_bytes(payload, "little") for payload in party.gather("rows", 8).values()}
     if others != {n_rows}:
@@ -234,6 +237,8 @@ class PairProducts:
 
     def shares(self, product: ScalarProduct, values: NDArray[Any]) -> NDArray[np.uint64]:
         """Return this party's share of the products of the first party's columns with the second's."""
+        # Also what the protocol computed itself is checked for
+        # its range, beyond which a product would wrap around.
         words = product.words(self.party.index, values)
         with self.party.step("transfers"):
             halves = (product.first_share, product.second_share)

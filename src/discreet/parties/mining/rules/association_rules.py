@@ -177,11 +177,15 @@ class AssociationRules(RulesProtocol):
         needed = SecureSum(length=1, threshold=self.threshold).needed(len(party.names))
         names, items = party.names, None
         while True:
+            # The label differs from one attempt to the next,
+            # since each has fewer parties: no key is used again.
             part = party.within(f"among {len(names)}", names)
             half = _Half(self, part, baskets, needed=needed, items=items)
             try:
                 return half.mine(revealed=party)
             except LostPartyError as lost:
+                # A sum that was opened covers the lost party.
+                # Counting again without it would show what it had.
                 if half.has_opened:
                     raise
                 # Who hides the counts from whom was agreed on; nobody else takes the place of one of the two.
@@ -311,6 +315,8 @@ def local_least(protocol: AssociationRules, n: int, n_parties: int) -> int:
     """Return the least count of a large set in n own baskets: a frequent set has it at one party or more."""
     support = protocol.min_support
     if is_count(support):
+        # Of n parties one has at least the n-th part of a count. Of a share of all baskets one has that share
+        # of its own, and ``min_count`` only makes fewer sets frequent, so leaving it out loses none.
         return -(-max(int(support), protocol.min_count) // n_parties)
     return least_count(support, n)
 
@@ -370,6 +376,7 @@ def horizontal_frames(
 
 def _among(baskets: Baskets, items: Sequence[str]) -> Baskets:
     """Return the baskets with these items alone, in this order; items that occur in none included."""
+    # Parties number their items differently; from here on they share the order of the list.
     code = {name: at for at, name in enumerate(items)}
     codes = np.array([code.get(name, -1) for name in baskets.names.to_pylist()], np.int32)
     entries = codes[baskets.items] if baskets.items.size else np.empty(0, np.int32)

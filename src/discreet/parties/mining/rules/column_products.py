@@ -131,6 +131,8 @@ class ColumnProducts:
             names = [self._party.names[keeper] for keeper in keepers]
             self._thresholds[keepers] = Thresholds(self._party.within(f"keepers {keepers}", names))
         judge = self._thresholds[keepers]
+        # The shares add up modulo the size of the narrower word, not modulo 2^64. The comparison reads no bit
+        # above that word, see ``word_for``, and what is opened is reduced to it.
         words = share.astype(np.uint64)
         reached = judge.at_least(words, least, largest=self._n)
         counts = np.zeros(share.size, np.int64)
@@ -143,6 +145,8 @@ class ColumnProducts:
         """Return the own shares of the products of the parts of all parties but the last, row by row."""
         index, products = self._party.index, {}
         if index == group.parties[0]:
+            # The first party alone holds the bits of its parts: until another one has multiplied them, they
+            # are its share, and those of the others are zero.
             products = {prefix: self.part(prefix[0]).astype(self._word) for prefix in group.prefixes(1)}
         for depth in range(2, len(group.parties)):
             *before, last = group.parties[:depth]
@@ -150,6 +154,8 @@ class ColumnProducts:
             for prefix in group.prefixes(depth):
                 if index in before:
                     masks = send_correlated(self._sender(last), products[prefix[:-1]][:, None])
+                    # The sender keeps the negative masks and the receiver
+                    # the masks plus bit times word: shares of the product.
                     longer[prefix] = self._word(0) - masks[:, 0]
                 elif index == last:
                     bits = self.part(prefix[-1])
@@ -256,12 +262,16 @@ def word_for(n: int) -> Any:
     >>> word_for(100).__name__, word_for(100_000).__name__
     ('uint16', 'uint32')
     """
+    # A comparison takes a bit more than the count and the threshold,
+    # another one for the bound of thresholds, and the sign.
     bits = n.bit_length() + 3
     return np.uint16 if bits <= 16 else np.uint32 if bits <= 32 else np.uint64
 
 
 def _chunks(group: Group, n: int) -> Iterator[tuple[list[int], list[tuple[Part, ...]], Part]]:
     """Return the candidates that are multiplied together: their places, their parts but the last, and the last."""
+    # Candidates with the same last part share one transfer for each person. Their words are held in memory
+    # together, which bounds how many, but at least 16.
     size = max(16, _AT_ONCE // n)
     for part, places in group.by_last_part():
         for start in range(0, len(places), size):

@@ -108,6 +108,7 @@ def joint_rules(
     )
     codes = np.concatenate([np.empty(0, np.int32), *(level.ravel() for level in levels)]).astype(np.int32)
     indptr = bounds(lengths)
+    # Items of no frequent set have no place in the result.
     used, places = np.unique(codes, return_inverse=True)
     named = pa.array([names[code] for code in used], pa.string())
     itemsets = FoundItemsets(indptr, places.astype(np.int32), counts, n, named)

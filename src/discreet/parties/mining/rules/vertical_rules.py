@@ -190,6 +190,7 @@ class _Half:
         candidates = first_candidates(self._items, self._n)
         while len(candidates):
             counted = self._counted(candidates)
+            # Zero stands for a set that is not frequent, as ``min_count`` is at least 1.
             levels.append(candidates[counted > 0])
             counts.append(counted[counted > 0])
             self._party.reveal(f"frequent of {candidates.shape[1]}", levels[-1].tolist())
