@@ -145,6 +145,13 @@ def test_help_shows_the_essentials_and_help_all_every_group(
     assert not [flag for flag in flags if flag.startswith("--") and flag != "--debug" and flag not in full]
 
 
+@pytest.mark.parametrize("name", ["init", "apply", "distort"])
+def test_help_all_is_known_where_help_shows_everything(invoke, name: str) -> None:
+    full = invoke(name, "--help-all")
+    assert full.exit_code == 0
+    assert full.output == invoke(name, "--help").output
+
+
 def test_the_commands_stand_under_what_one_wants(invoke) -> None:
     shown = invoke("--help").output
     places = [shown.index(f"{purpose}:") for purpose in PURPOSES]

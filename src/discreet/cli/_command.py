@@ -96,8 +96,7 @@ class Command(click.Command):
         options: list[click.Parameter] | None = ctx.meta.get(f"discreet.params.{id(self)}")
         if options is None:
             options = super().get_params(ctx)
-            if self.essentials:
-                options.append(_help_all())
+            options.append(_help_all(hidden=not self.essentials))
             options += _log_options()
             ctx.meta[f"discreet.params.{id(self)}"] = options
         return options
@@ -193,7 +192,7 @@ def _log_options() -> list[click.Option]:
     return made
 
 
-def _help_all() -> click.Option:
+def _help_all(*, hidden: bool) -> click.Option:
     def show(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         del param
         if value and not ctx.resilient_parsing:
@@ -207,5 +206,6 @@ def _help_all() -> click.Option:
         is_eager=True,
         expose_value=False,
         callback=show,
+        hidden=hidden,
         help="Show all options and exit.",
     )

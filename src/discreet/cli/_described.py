@@ -72,6 +72,7 @@ def described_frame(
     data: Path, options: Mapping[str, Any], described: Description | None, *, judged: bool
 ) -> tuple[Any, dict[str, Column]]:
     """Read a file, and the roles of its columns; those of the options come before those described."""
+    from discreet.core.errors import InputError
     from discreet.engines.files import read
     from discreet.job.descriptions import is_release
     from discreet.job.parse import reading_from
@@ -82,6 +83,8 @@ def described_frame(
     reading = dict(reading_from(gather.reading(options)))
     if described is None:
         if not any(column.role.value == "quasi" for column in named.values()):
+            if not (data.exists() or str(data) == "-" or set(str(data)) & set("*?[:")):
+                raise InputError(f"There is no file {data}.")
             raise gather.mistake("Say which columns others may know.", "--quasi age,zip")
         return read(data, **reading), named
     path = data_file(data, described)

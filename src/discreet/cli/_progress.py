@@ -212,13 +212,16 @@ def _unique(command: str, columns: tuple[str, ...]) -> str:
     """Return what to do about columns that single rows out."""
     from discreet.job.template import key
 
+    them = "it" if len(columns) == 1 else "them"
     if command == "run":
         where = " and ".join(f"[columns.{key(name)}]" for name in columns)
-        return f'{where}: role = "identifier" to drop it, "quasi" to generalize it, or allow_unique = true'
+        return f'{where}: role = "identifier" to drop {them}, "quasi" to generalize {them}, or allow_unique = true'
     flag = gather.as_flag(columns)
     if command == "condense":
-        return f"--identifier {flag} to drop it, or --allow-unique {flag}"
-    return f"--identifier {flag} to drop it, --quasi {flag} to generalize it, or --allow-unique {flag}"
+        return f"--identifier {flag} to drop {them}, or --allow-unique {flag}"
+    return (
+        f"--identifier {flag} to drop {them}, --quasi {flag} to generalize {them}, or --allow-unique {flag}"
+    )
 
 
 def _missing(command: str, job: Job, names: tuple[str, ...]) -> str:

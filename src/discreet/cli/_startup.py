@@ -36,9 +36,10 @@ By default it is 2^26, and each thread spends them once when NumPy is loaded, wh
 class _Unneeded:
     """Return for a few modules that they are not there, while it is a library that asks.
 
-    PyArrow loads pandas to tell arrays from pandas' own; PySpark alone cannot do without. Numba loads scipy's linear
-    algebra to see whether products of matrices can be compiled, coverage to report compiled lines, and cffi to call
-    foreign functions: no kernel has any of these. It needs yaml only where the current folder holds settings for it.
+    PyArrow loads pandas to tell arrays from pandas' own; PySpark and pyreadstat alone cannot do without. Numba loads
+    scipy's linear algebra to see whether products of matrices can be compiled, coverage to report compiled lines, and
+    cffi to call foreign functions: no kernel has any of these. It needs yaml only where the current folder holds
+    settings for it.
     """
 
     @staticmethod
@@ -48,7 +49,7 @@ class _Unneeded:
         """Refuse a module that is not needed; anything else is left to the other finders."""
         del path, target
         is_optional = name in _OPTIONAL_IN_NUMBA and is_loading(_OPTIONAL_IN_NUMBA[name])
-        is_pandas = name == "pandas" and "pyspark" not in sys.modules
+        is_pandas = name == "pandas" and not {"pyspark", "pyreadstat"} & sys.modules.keys()
         if is_pandas or (is_optional and not (name == "yaml" and Path(_NUMBA_SETTINGS).exists())):
             raise ModuleNotFoundError(f"No command needs {name}.", name=name)
         return None

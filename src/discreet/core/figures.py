@@ -48,13 +48,15 @@ def summarized(cautions: Sequence[Caution]) -> list[str]:
     """Return the texts of cautions, those of one kind as one text with their number.
 
     >>> summarized([Caution("a", "First."), Caution("b", "Other."), Caution("a", "Second."), Caution("a", "Third.")])
-    ['First. So it is with 2 more: --json and release.json list them.', 'Other.']
+    ['First. So it is with 2 more: --json lists them, and release.json if there is one.', 'Other.']
     """
     texts: dict[str, list[str]] = {}
     for caution in cautions:
         texts.setdefault(caution.code, []).append(caution.text)
     return [
-        first if not more else f"{first} So it is with {len(more):,} more: --json and release.json list them."
+        f"{first} So it is with {len(more):,} more: --json lists them, and release.json if there is one."
+        if more
+        else first
         for first, *more in texts.values()
     ]
 

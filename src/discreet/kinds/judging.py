@@ -23,6 +23,10 @@ _MOST_SETS = 3e8
 """The most combinations of items that are counted to measure k^m-anonymity."""
 
 
+_AT_MOST_ONE = ("(alpha, k)-anonymity", "t-closeness, t (equal)")
+"""Measures of which any data reaches 1."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """What data reaches in one measure: the guarantee it would just keep."""
@@ -35,6 +39,8 @@ class Measure:
     @property
     def is_informative(self) -> bool:
         """Whether the data reaches more than any data does, such as one different value; k always says something."""
+        if self.relation == "<=" and self.name.startswith(_AT_MOST_ONE) and self.worst >= 1:
+            return False
         trivial = 1.0 if self.relation == ">=" and self.column is not None else 0.0
         return math.isfinite(self.worst) and not (self.relation == ">=" and self.worst <= trivial)
 

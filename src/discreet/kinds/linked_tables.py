@@ -25,7 +25,7 @@ from discreet.guarantees import KAnonymity
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
 from discreet.kinds.tables import TableKind
-from discreet.kinds.wording import percent, refuse_unknown
+from discreet.kinds.wording import percent, refuse_unknown, span
 from discreet.measure import Risk, loss, singling_out
 from discreet.measure.tables.risk import risk_of
 from discreet.measure.tables.table_cautions import table_cautions
@@ -327,7 +327,7 @@ class LinkedTablesKind(Kind):
         counts, found, before = public.counts, public.risk, private.risk_before.prosecutor
         rows = ", ".join(f"{name} {table.n_rows:,}" for name, table in release.data.tables.items())
         losses = ", ".join(f"{name} {percent(share)}" for name, share in private.losses.items())
-        sizes = f"{found.smallest_class:,} to {found.largest_class:,} people in each"
+        sizes = f"{span(found.smallest_class, found.largest_class)} people in each"
         return [
             ("", self.basis),
             ("people", f"{counts.n_out:,} released, {counts.suppressed:,} left out of every table"),

@@ -25,7 +25,7 @@ from discreet.engines.inputs import files_of
 from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHidden, TCloseness
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
-from discreet.kinds.wording import nearest_name, number, percent
+from discreet.kinds.wording import nearest_name, number, percent, span
 from discreet.measure import (
     Belief,
     Loss,
@@ -442,7 +442,7 @@ class TableKind(Kind):
         suppressed = f"{counts.suppressed:,} left out" if counts.suppressed else "none left out"
         person = release.original.schema.person
         counted = "rows" if person is None else f"people (by {person})"
-        sizes = f"{private.risk.smallest_class:,} to {private.risk.largest_class:,} {counted} in each"
+        sizes = f"{span(private.risk.smallest_class, private.risk.largest_class)} {counted} in each"
         before, after = (
             percent(measured.prosecutor.highest) for measured in (private.risk_before, private.risk)
         )

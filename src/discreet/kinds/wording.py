@@ -111,6 +111,15 @@ def counted(n: int, singular: str, many: str | None = None) -> str:
     return f"{n:,} {singular if n == 1 else many or singular + 's'}"
 
 
+def span(least: float, most: float) -> str:
+    """Format from where to where sizes go.
+
+    >>> span(5, 1600), span(15, 15)
+    ('5 to 1,600', '15')
+    """
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
 def percent(share: float) -> str:
     """Write a share so that little is never shown as nothing, nor almost all as all.
 
@@ -155,16 +164,20 @@ SINGLING_OUT = (
 """The cautions that speak against handing a release to everybody."""
 
 
-def handing_on(release: Release) -> tuple[str, str]:
-    """Return whether a release may be handed on, in a word and in a sentence, by its verdict and public cautions."""
-    public = [caution for caution in release.cautions if caution.public]
+def handing_on(release: Release, *, internal: bool = True) -> tuple[str, str]:
+    """Return whether a release may be handed on, in a word and in a sentence, by its verdict and cautions.
+
+    What is published goes by the public cautions alone.
+    """
+    shown = [caution for caution in release.cautions if internal or caution.public]
     if not release.verdict.ok:
         return "no", "No: the guarantee is broken."
-    if any(caution.code in SINGLING_OUT for caution in public):
+    if any(caution.code in SINGLING_OUT for caution in shown):
         return "not to everybody", _NOT_TO_EVERYBODY
-    if public:
-        kinds = counted(len({caution.code for caution in public}), "caution")
-        return "yes, with conditions", f"Yes, unless one of {kinds} says that it must not be."
+    if shown:
+        n_kinds = len({caution.code for caution in shown})
+        below = "what the caution below says" if n_kinds == 1 else f"what the {n_kinds} cautions below say"
+        return "yes, with conditions", f"Yes, if you accept {below}."
     return "yes", "Yes."
 
 

@@ -195,7 +195,7 @@ class FoundIdentifiers:
         parts = [f"holds {listed} of its different values"] if listed else []
         if self.is_free:
             parts.append("is free text, which often names people, places and days that no pattern finds")
-        return f"Column '{self.column}' {' and '.join(parts) or f'is named after {self.named}'}"
+        return f"Column '{self.column}' {' and '.join(parts) or f'is called as if it held {self.named}'}"
 
 
 def found_identifiers(*published: Any, exact: Collection[str] | None = None) -> tuple[FoundIdentifiers, ...]:

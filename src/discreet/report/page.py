@@ -126,7 +126,7 @@ def render_report(release: Release, *, internal: bool = False, about: About | No
 
 def _handed_on(release: Release) -> str:
     """Return whether the release may be handed on, and what of it."""
-    return f"{handing_on(release)[1]} What is handed on: {_PUBLIC}"
+    return f"{handing_on(release, internal=False)[1]} What is handed on: {_PUBLIC}"
 
 
 def _heading(about: About, title: str, handed_on: str, *, internal: bool) -> Definitions:

@@ -136,6 +136,13 @@ def test_a_promise_about_nothing_sensitive_is_refused(invoke, published: Path) -
     assert "sensitive" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["check", "risk", "explore"])
+def test_a_missing_file_is_named_before_its_roles(invoke, tmp_path: Path, command: str) -> None:
+    result = invoke(command, tmp_path / "nowhere.csv")
+    assert result.exit_code == 2
+    assert "There is no file" in result.stderr
+
+
 def test_check_needs_a_quasi_identifier(invoke, published: Path) -> None:
     result = invoke("check", published, "-k", 2)
     assert result.exit_code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -304,6 +305,10 @@ def test_check_shows_what_was_promised_and_the_rest_on_demand(invoke, tmp_path: 
     shown = invoke("check", folder, "--all").stdout
     assert "reaches" in shown
     assert "none" not in shown.split("reaches")[1]
+    assert not re.search(r"(alpha|\(equal\)), of \S+ +from 1\n", shown)
+    assert "nothing beyond what any data keeps by" in shown
+    reached = [line for line in shown.split("reaches")[1].splitlines() if " of disease" in line]
+    assert len({re.search(r"  (up to|from|above) ", line).start() for line in reached[1:]}) == 1
     assert len(json.loads(invoke("check", folder, "--all", "--json").stdout)["measures"]) >= 10
     baskets = RELEASES["cahd"]().write(tmp_path / "baskets", report=False)
     assert json.loads(invoke("check", baskets, "--json").stdout)["measures"] == []

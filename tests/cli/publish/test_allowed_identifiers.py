@@ -101,7 +101,7 @@ def test_a_column_named_after_an_identifier_has_a_caution_and_is_published(tmp_p
         ("named-identifier", "maiden_name")
     ]
     assert (
-        "Column 'maiden_name' is named after names"
+        "Column 'maiden_name' is called as if it held names"
         in {c.code: c.text for c in release.cautions}["named-identifier"]
     )
     release.write(tmp_path / "release", report=False)

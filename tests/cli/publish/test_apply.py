@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def test_rows_that_were_released_before_are_named_with_how_that_is_known(
     assert result.exit_code == 0, result.output
     assert "20 of 40 new rows are of people in the earlier release, by column 'name'" in result.stdout
     assert "private folder holds keyed digests" in result.stdout
+    assert re.search("hand on\\? +Yes, if you accept what the", result.stdout)
     public = b"".join(path.read_bytes() for path in (tmp_path / "next").iterdir())
     assert b"earlier release" not in public
     new.write_text("\n".join([lines[0], *others]) + "\n")

@@ -331,6 +331,19 @@ def test_spss_labels_or_codes(invoke, tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_a_process_of_its_own_writes_files_of_statistics_packages(
+    process, tmp_path: Path, ending: str
+) -> None:
+    """First use (15): the hook that keeps pandas out of commands kept it out of those that write .sav and .dta."""
+    data = tmp_path / "visits.csv"
+    data.write_text("age,ill\n" + "".join(f"{20 + n % 5},{'no' if n % 3 else 'yes'}\n" for n in range(60)))
+    flags = ["--quasi", "age", "--sensitive", "ill", "-k", 3, "--no-report", "--format", ending]
+    ran = process("anonymize", data, *flags, "--out", tmp_path / "out")
+    assert ran.returncode == 0, ran.stderr
+    assert len(read(tmp_path / "out" / f"data.{ending}").fetchall()) == 60
+
+
 def test_adult_of_arx_uses_its_hierarchies(invoke, shared_data: Path, tmp_path: Path) -> None:
     plain, columns = looked(invoke, shared_data / "adult-arx" / "adult.csv.gz", tmp_path / "job.toml")
     files = {

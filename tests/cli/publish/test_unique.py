@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet.cli._progress import _unique
+
 SECRET = "PLANTED-9917"
 
 
@@ -113,3 +115,8 @@ def test_a_role_that_is_not_published_cannot_be_allowed(invoke, visits: Path, tm
     result = invoke("anonymize", visits, *flags, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "which is identifier" in result.stderr
+
+
+def test_what_to_do_about_several_columns_speaks_of_several() -> None:
+    assert "to drop them, --quasi a,b to generalize them" in _unique("anonymize", ("a", "b"))
+    assert "to drop it" in _unique("run", ("a",))

@@ -31,7 +31,7 @@ The miner must know p and q; discreet choose-pq proposes them."""
     "--items",
     type=options.DATA,
     metavar="FILE",
-    help="The public list of items, one a line; by default the items of the baskets, which shows that they are held.",
+    help="The public list of items, one a line; by default the items of the baskets, which shows what occurs at all.",
 )
 @file_output("The file to write: .dat, .bits, .npz …")
 @click.option(

@@ -311,15 +311,17 @@ def _print(judgment: Judgment, *, as_json: bool, quiet: bool) -> None:
 
 def _measure_lines(judgment: Judgment) -> Iterator[tuple[str, str]]:
     """Return a line for each measure that says something of the data; what any data reaches is left out."""
+    from discreet.kinds.wording import counted
+
     lines = [
-        f"{_measure(measure):<50} {_reached(measure)}"
-        for measure in judgment.measures
-        if measure.is_informative
+        (_measure(measure), _reached(measure)) for measure in judgment.measures if measure.is_informative
     ]
-    for number, line in enumerate(lines):
-        yield "" if number else "reaches", line
-    if judgment.measures and len(lines) < len(judgment.measures):
-        yield "", f"and nothing by {len(judgment.measures) - len(lines):,} more measures"
+    width = max((len(name) for name, _ in lines), default=0)
+    for number, (name, reached) in enumerate(lines):
+        yield "" if number else "reaches", f"{name:<{width}}  {reached}"
+    if len(lines) < len(judgment.measures):
+        unreached = counted(len(judgment.measures) - len(lines), "other measure")
+        yield "", f"nothing beyond what any data keeps by {unreached}"
 
 
 def _measure(measure: Measure) -> str:

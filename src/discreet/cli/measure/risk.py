@@ -14,7 +14,7 @@ from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
 from discreet.cli.measure import _ratings as ratings
 from discreet.cli.measure import _sample_risk as sample
-from discreet.kinds.wording import percent
+from discreet.kinds.wording import percent, span
 
 if TYPE_CHECKING:
     from discreet.measure import AttackerRisk, Linkage, Risk
@@ -121,7 +121,7 @@ def _refuse_drawn(data: Path) -> None:
 
 
 def _risk_lines(risk_: Risk) -> list[tuple[str, str]]:
-    sizes = f"classes of {risk_.smallest_class:,} to {risk_.largest_class:,} rows"
+    sizes = f"classes of {span(risk_.smallest_class, risk_.largest_class)} rows"
     lines = [
         ("rows", f"{risk_.n_rows:,} in {risk_.n_classes:,} {sizes}"),
         ("unique", f"{risk_.uniques:,} rows ({percent(risk_.uniques_share)}) are alone in their class"),

@@ -51,7 +51,9 @@ def read_published(folder: str | os.PathLike[str]) -> GroupedBaskets | Baskets:
     folder = Path(folder)
     kind = next((kind for kind in FORMATS if (folder / f"{BASKETS}.{kind}").is_file()), None)
     if kind is None:
-        raise InputError(f"'{folder}' holds no published baskets.")
+        raise InputError(
+            f"'{folder}' holds no published baskets; name a file of baskets, or the folder of a release of baskets."
+        )
     try:
         return _read(folder, kind)
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError, IndexError) as error:

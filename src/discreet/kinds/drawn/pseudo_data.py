@@ -19,7 +19,7 @@ from discreet.core.tables.table import Table
 from discreet.core.verdict import Basis
 from discreet.kinds.kind import KEPT_EVIDENCE, Line
 from discreet.kinds.tables import PublicTableFigures, TableKind
-from discreet.kinds.wording import number, quoted_list
+from discreet.kinds.wording import number, quoted_list, span
 from discreet.measure import Closeness, Copies, Fidelity, closeness, copies, fidelity
 from discreet.measure.tables.table_cautions import single_values
 
@@ -208,7 +208,7 @@ class PseudoKind(TableKind):
             ("", release.guarantee.describe()),
             ("", self.basis),
             ("rows", f"{counts.n_in:,} records, {counts.n_out:,} pseudo-records{besides}"),
-            ("groups", f"{sizes.size:,}, of {sizes.min():,} to {sizes.max():,} records"),
+            ("groups", f"{sizes.size:,}, of {span(int(sizes.min()), int(sizes.max()))} records"),
             ("alike", f"covariance compatibility {number(compatibility)} (1 is best)"),
             ("copies", f"{equal:,} rows equal a record, {unique:,} of them one that is unique"),
         ]

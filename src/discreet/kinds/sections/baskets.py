@@ -10,7 +10,7 @@ from discreet.core.release import Release
 from discreet.kinds.baskets import PublicBasketFigures
 from discreet.kinds.blocks import Block, Code, Section, TableBlock, Tiles, class_size_bins, class_size_labels
 from discreet.kinds.sections import basket_risk
-from discreet.kinds.wording import counted, number, percent
+from discreet.kinds.wording import counted, number, percent, span
 
 _MOST_ITEMS = 50
 _DEGREES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -43,7 +43,7 @@ def basket_summary(release: Release, *, internal: bool) -> Tiles:
     if public.grouped is not None:
         smallest, largest = int(data.sizes.min()), int(data.sizes.max())
         tiles += [
-            ("Groups", f"{data.n_groups:,}", f"of {smallest:,} to {largest:,} baskets"),
+            ("Groups", f"{data.n_groups:,}", f"of {span(smallest, largest)} baskets"),
             ("Least privacy degree", number(verdict.worst), f"required: {number(verdict.bound)}"),
             (
                 "Items published exactly",
