@@ -188,8 +188,9 @@ def _counterfeits(release: Release) -> Iterator[Caution]:
         )
     yield Caution(
         "minimality",
-        "Who shares a group depends on sensitive values. Whoever knows the method and everybody's quasi-identifiers "
-        "can rule out some ways to divide people, and may tie a person to a value with more than 1/m.",
+        "Who shares a group, and how many counterfeits it has, depend on sensitive values. Whoever knows the method and "
+        "everybody's quasi-identifiers can rule out some ways to divide people, and may tie a person to a value with "
+        "more than 1/m, or for certain.",
     )
 
 

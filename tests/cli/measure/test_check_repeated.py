@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from discreet import Table, quasi, sensitive, tree
+from discreet import Table, identifier, quasi, sensitive, tree
 from discreet.guarantees import DistinctDiversity, EntropyDiversity, KAnonymity
 from discreet.publish import Generalization, Mondrian
 
@@ -57,6 +57,39 @@ def test_a_changed_release_is_broken_together_as_well(invoke: Any, releases: lis
     path = Path(releases[0]) / "data.csv"
     path.write_text(path.read_text().replace("cold", "flu"))
     assert invoke("check", releases[0], releases[0]).exit_code == 1
+
+
+def test_a_third_release_hides_nothing(invoke: Any, releases: list[str], tmp_path: Path) -> None:
+    """Releases of other people, before or after, leave what the two disclose."""
+    far = str(released(tmp_path / "far", ["80", "80"], ["flu", "cold"]))
+    for folders in ([far, *releases], [*releases, far], [releases[0], far, releases[1]]):
+        done = invoke("check", *folders)
+        assert done.exit_code == 1, done.stdout
+        assert "'illness' is certain" in done.stdout
+    assert invoke("check", far, releases[0]).exit_code == 0
+
+
+def test_one_newcomer_whose_value_shows_is_broken(invoke: Any, tmp_path: Path) -> None:
+    rows = {"age": ["20", "20", "20", "20"], "illness": ["flu", "cold", "flu", "cold"]}
+    first = released(tmp_path / "before", rows["age"], rows["illness"])
+    second = released(tmp_path / "after", [*rows["age"], "20"], [*rows["illness"], "asthma"])
+    done = invoke("check", str(first), str(second))
+    assert done.exit_code == 1
+    assert "if people only came" in done.stdout
+    assert "quasi-identifiers and sensitive values do not change" in done.stdout
+
+
+def test_pseudonyms_of_identifiers_tie_rows_of_two_of_three(invoke: Any, tmp_path: Path) -> None:
+    folders = []
+    for number, names in enumerate(("abcd", "efgh", "abcd")):
+        frame = pa.table({"who": list(names), "age": [20, 20, 30, 30], "illness": ["x", "y"] * 2})
+        roles = {"who": identifier(pseudonym="k" * 16), "age": quasi(), "illness": sensitive()}
+        release = Mondrian(KAnonymity(2)).release(Table(frame, roles))
+        folders.append(str(release.write(tmp_path / str(number), report=False)))
+    assert invoke("check", *folders[:2]).exit_code == 0
+    done = invoke("check", *folders)
+    assert done.exit_code == 1
+    assert "4 pseudonyms are in several releases" in done.stdout
 
 
 def test_what_is_no_release_is_refused(invoke: Any, releases: list[str], patients: Path) -> None:

@@ -168,7 +168,7 @@ def test_written_releases_are_judged_alone_and_together(tmp_path: Path) -> None:
     assert judgment.word == "claimed"
     assert not judgment.record.wrong
     together = judge_repeated([january, february])
-    assert together.ok
+    assert together.word == "claimed"
     assert together.composition.values["illness"] == 3
     for path in tmp_path.rglob("*"):
         if path.is_file():

@@ -83,7 +83,7 @@ def check(data: tuple[Path, ...], as_json: bool, quiet: bool, **values: Any) -> 
 
     DATA is a table, baskets, a job file, whose input data is checked, or the folder of a release of any kind, whose
     files are checked against the guarantee of the release. The folders of several releases of tables, in the order of
-    their publication, are checked together: what is left of their guarantees for people who are in all of them.
+    their publication, are checked together: what is left of their guarantees for people who are in several of them.
     """
     if len(data) > 1:
         click.get_current_context().exit(_check_repeated(data, values, as_json=as_json, quiet=quiet))
@@ -111,7 +111,7 @@ def _check_repeated(folders: tuple[Path, ...], values: dict[str, Any], *, as_jso
         print_json({"command": "check", "ok": judgment.ok, **judgment.to_dict()})
     elif not quiet:
         print_lines(repeated_lines(judgment))
-    return 0 if judgment.ok else 1
+    return {"verified": 0, "claimed": CLAIMED}.get(judgment.word, 1)
 
 
 def _check_one(data: Path, suppressed: Any, as_json: bool, quiet: bool, **values: Any) -> None:

@@ -1,10 +1,10 @@
-"""Judging several releases of overlapping people together: what is left of their guarantees for whoever is in all."""
+"""Judging several releases of overlapping people together: what is left for whoever is in several."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.hierarchy.specs import spec_from_dict
 from discreet.core.schema import quasi, sensitive
 from discreet.core.tables.table import Table
-from discreet.core.verdict import BROKEN
+from discreet.core.verdict import BROKEN, Basis
 from discreet.engines.folders import RECORD, described_file
 from discreet.guarantees import DistinctDiversity, KAnonymity, MInvariance, PerUnit, guarantee_from_dict
 from discreet.job.descriptions import read_record
@@ -27,15 +27,23 @@ from discreet.kinds.written import Written
 from discreet.measure.tables.composition import Composition, Difference, composition
 from discreet.measure.tables.label_overlaps import common_tree
 
+_CLAIMED = Basis.CLAIMED.value
+_DIVERSE = (DistinctDiversity, MInvariance)
+
 
 @dataclass(frozen=True)
 class LeftOver:
-    """What is left of one stated guarantee: ``holds`` is None where intersections and differences do not say."""
+    """What is left of one stated guarantee, in the worst choice of releases; ``word`` is what the terminal says.
+
+    ``word`` is unsure where intersections do not say, and claimed where they rest on what the releases say themselves.
+    """
 
     release: int
     guarantee: str
     left: int | None
-    holds: bool | None
+    word: str
+    among: tuple[int, ...] = ()
+    """The releases of that choice, by number."""
 
 
 @dataclass(frozen=True)
@@ -49,29 +57,48 @@ class RepeatedJudgment:
     composition
         The figures of intersections and differences.
     kept
-        What is left of every stated guarantee for whoever is in all releases.
+        What is left of every stated guarantee for whoever is in several releases.
+    exposed
+        The differences that show the values of fewer newcomers, or leavers, than the guarantees allow.
+    forks, gaps
+        The m-invariant releases that follow the same one as another release, and the others that do not follow the one
+        before, by number: m-invariance says nothing about people who are in these.
     tied
-        How many pseudonyms all releases have: they tie people's rows without any matching.
+        How many pseudonyms two releases or more have: they tie people's rows without any matching.
     """
 
     judgments: tuple[ReleaseJudgment, ...]
     composition: Composition
     kept: tuple[LeftOver, ...]
+    exposed: tuple[Difference, ...] = ()
+    forks: tuple[int, ...] = ()
+    gaps: tuple[int, ...] = ()
     tied: int = 0
 
     @property
+    def word(self) -> str:
+        """Verified; claimed, where something rests on what releases say themselves; or broken, alone or together."""
+        words = {each.word for each in chain(self.judgments, self.kept)}
+        if BROKEN in words or self.exposed or self.forks or self.tied:
+            return BROKEN
+        return _CLAIMED if _CLAIMED in words or self.gaps else Basis.VERIFIED.value
+
+    @property
     def ok(self) -> bool:
-        """Whether every release is as it was written, and nothing that was judged is lost together."""
-        lost = any(each.holds is False for each in self.kept) or self.tied
-        return not lost and all(each.word != BROKEN for each in self.judgments)
+        """Whether every release is as it was written, and nothing that was judged is lost together, or only claimed."""
+        return self.word == Basis.VERIFIED.value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the judgment as plain data for JSON."""
         return {
+            "verdict": self.word,
             "verdicts": [each.word for each in self.judgments],
             "together": self.composition.to_dict(),
             "kept": [asdict(each) for each in self.kept],
-            "pseudonyms_in_all": self.tied,
+            "exposed": [asdict(each) for each in self.exposed],
+            "forks": list(self.forks),
+            "gaps": list(self.gaps),
+            "pseudonyms_in_several": self.tied,
         }
 
 
@@ -88,28 +115,72 @@ def judge_repeated(folders: Sequence[Path]) -> RepeatedJudgment:
     tables = [_table(each, number) for number, each in enumerate(written, 1)]
     guarantees = [guarantee_from_dict(each.record["guarantee"]) for each in written]
     specs = [_hierarchies(each) for each in written]
-    names = [name for name in tables[0].schema.quasi if all(name in table.schema.quasi for table in tables)]
-    trees = {name: common_tree(name, [spec.get(name) for spec in specs]) for name in names}
-    same = all(isinstance(guarantee, MInvariance) for guarantee in guarantees) and _is_chain(written)
+    trees = {}
+    for name in dict.fromkeys(chain.from_iterable(table.schema.quasi for table in tables)):
+        of_name = [
+            spec.get(name) for spec, table in zip(specs, tables, strict=True) if name in table.schema.quasi
+        ]
+        trees[name] = common_tree(name, of_name) if len(of_name) > 1 else None
+    invariant = [number for number, each in enumerate(guarantees) if isinstance(each, MInvariance)]
+    forks, gaps = _unchained(written, invariant)
+    linked = [number in invariant and not forks and not gaps for number in range(len(written))]
     found = composition(
         tables,
         {name: spec_from_dict(tree) for name, tree in trees.items() if tree is not None},
-        same_values=same,
+        same_values=linked,
     )
+    shared = {each for part in (found, *found.parts) if part.n_combinations for each in part.releases}
     kept = tuple(
-        _kept(number, part, found)
+        _kept(number, part, found, is_claimed=linked[number - 1])
         for number, guarantee in enumerate(guarantees, 1)
-        for part in (guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,))
+        for part in _parts(guarantee)
     )
-    return RepeatedJudgment(judgments, found, kept, _tied(tables))
+    exposed = tuple(
+        each
+        for each in found.differences
+        if _exposes(each, [guarantees[number - 1] for number in each.releases])
+    )
+    return RepeatedJudgment(
+        judgments,
+        found,
+        kept,
+        exposed,
+        tuple(each for each in forks if each in shared),
+        tuple(each for each in gaps if each in shared),
+        _tied([_pseudonyms(each) for each in written]),
+    )
 
 
-def _is_chain(written: Sequence[Written]) -> bool:
-    """Return whether every release says that it follows the one before, so that the same people keep their values."""
-    return all(
-        later.record.get("follows") == described_file(earlier.folder / RECORD).get("sha256")
-        for earlier, later in pairwise(written)
-    )
+def _parts(guarantee: Guarantee) -> tuple[Guarantee, ...]:
+    """Return the parts of a guarantee, without the units that they are about."""
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+    return tuple(part.guarantee if isinstance(part, PerUnit) else part for part in parts)
+
+
+def _unchained(written: Sequence[Written], invariant: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the numbers of the m-invariant releases that fork from the same one, and of those with a gap before."""
+    digests = [described_file(written[each].folder / RECORD).get("sha256") for each in invariant]
+    follows = [written[each].record.get("follows") for each in invariant]
+    forks, gaps = [], []
+    for at, number in enumerate(invariant[1:], 1):
+        if follows[at] == digests[at - 1]:
+            continue
+        is_fork = follows[at] is not None and follows[at] in follows[:at]
+        (forks if is_fork else gaps).append(number + 1)
+    return forks, gaps
+
+
+def _exposes(difference: Difference, guarantees: Sequence[Guarantee]) -> bool:
+    """Whether rows that came or went show their value, and are fewer than a class may have, or promised to differ.
+
+    Without a promise of sizes, two rows hide each other.
+    """
+    if difference.fewest_disclosed is None:
+        return False
+    parts = [_parts(each) for each in guarantees]
+    fewest = max((part.bound for part in chain(*parts) if isinstance(part, KAnonymity)), default=2)
+    are_diverse = all(any(isinstance(part, _DIVERSE) for part in each) for each in parts)
+    return difference.fewest_disclosed < fewest or are_diverse
 
 
 def _table(written: Written, number: int) -> Table:
@@ -140,26 +211,41 @@ def _hierarchies(written: Written) -> dict[str, Any]:
     }
 
 
-def _kept(number: int, part: Guarantee, found: Composition) -> LeftOver:
-    inner = part.guarantee if isinstance(part, PerUnit) else part
-    left: int | None = None
-    if isinstance(inner, KAnonymity):
-        left = found.smallest
-    elif isinstance(inner, DistinctDiversity | MInvariance):
-        columns = [name for name in inner.columns(tuple(found.values)) if name in found.values]
-        left = min((found.values[name] for name in columns), default=None)
-    if not found.n_combinations or left is None:
-        return LeftOver(number, repr(part), None, True if not found.n_combinations else None)
-    return LeftOver(number, repr(part), left, left >= part.bound)
+def _kept(number: int, part: Guarantee, found: Composition, *, is_claimed: bool) -> LeftOver:
+    """Return what is left of a guarantee of a release, in the worst choice of releases with it."""
+    choices = [each for each in (found, *found.parts) if number in each.releases and each.n_combinations]
+    if not choices:
+        return LeftOver(number, repr(part), None, _CLAIMED if is_claimed else "kept")
+    rests = [(left, each.releases) for each in choices if (left := _left(part, each)) is not None]
+    if not rests:
+        return LeftOver(number, repr(part), None, "unsure")
+    left, among = min(rests, key=lambda rest: (rest[0], -len(rest[1])))
+    word = BROKEN if left < part.bound else _CLAIMED if is_claimed else "kept"
+    return LeftOver(number, repr(part), left, word, among)
 
 
-def _tied(tables: Sequence[Table]) -> int:
-    """Count the pseudonyms that all releases have."""
-    keys = [table.schema.person for table in tables]
-    if None in keys:
-        return 0
-    shown = [set(table.encoded[str(key)].values.to_pylist()) for table, key in zip(tables, keys, strict=True)]
-    return len(set.intersection(*shown))
+def _left(part: Guarantee, found: Composition) -> int | None:
+    """Return what is left for people who are in all of some releases; None where intersections do not say."""
+    if isinstance(part, KAnonymity):
+        return found.smallest
+    if not isinstance(part, _DIVERSE):
+        return None
+    columns = [name for name in part.columns(tuple(found.values)) if name in found.values]
+    return min((found.values[name] for name in columns), default=None)
+
+
+def _pseudonyms(written: Written) -> set[str]:
+    """Return the pseudonyms of a release, of people and of other identifiers."""
+    data = written.kind.read_released(written, texts=True)
+    rows = data.frame if isinstance(data, Table) else arrow_table(data.frame)
+    names = [entry["name"] for entry in written.record["columns"] if entry.get("pseudonym")]
+    columns = [rows[name].to_pylist() for name in names if name in rows.column_names]
+    return {str(each) for each in chain.from_iterable(columns) if each is not None}
+
+
+def _tied(shown: Sequence[set[str]]) -> int:
+    """Count the pseudonyms that two releases or more have."""
+    return len(set().union(*(first & second for first, second in combinations(shown, 2))))
 
 
 def repeated_lines(judgment: RepeatedJudgment) -> list[Line]:
@@ -175,52 +261,91 @@ def repeated_lines(judgment: RepeatedJudgment) -> list[Line]:
             f"{found.n_combinations:,} combinations of classes can hold somebody who is in all releases",
         )
     )
-    if not found.n_combinations:
-        lines.append(("", "so nobody is in all of them, if sensitive values do not change"))
-    for each in judgment.kept if found.n_combinations else ():
-        word = {True: "kept", False: BROKEN, None: "unsure"}[each.holds]
-        left = "intersections do not say" if each.left is None else f"{each.left:,} left in the worst of them"
-        lines.append((word, f"{each.guarantee} of release {each.release}, for people in all: {left}"))
-    for name, n_disclosed in found.disclosed.items():
+    choices = [each for each in (found, *found.parts) if each.n_combinations]
+    if found.parts:
+        numbers = sum(each.n_combinations for each in found.parts)
+        lines.append(("", f"{numbers:,} of fewer releases can hold somebody who is in all of these"))
+    if not choices:
+        lines.append(("", "so nobody is in two, if neither quasi-identifiers nor sensitive values change"))
+    for each in judgment.kept if choices else ():
+        unknown = "intersections do not say" if each.word == "unsure" else "nobody of it is in another"
+        left = unknown if each.left is None else f"{each.left:,} left in the worst of them"
+        among = _named(each.among, len(judgment.judgments))
+        lines.append(
+            (each.word, f"{each.guarantee} of release {each.release}, for people in {among}: {left}")
+        )
+    lines += _chain_lines(judgment)
+    for name in dict.fromkeys(chain.from_iterable(each.disclosed for each in choices)):
+        worst = max(choices, key=lambda each: each.disclosed.get(name, 0))
+        n_disclosed = worst.disclosed.get(name, 0)
         if n_disclosed:
-            rows = found.rows_at_risk[name]
+            among = _named(worst.releases, len(judgment.judgments))
             lines.append(
                 (
                     "disclosed",
-                    f"'{name}' is certain in {n_disclosed:,} of them: of up to {rows:,} rows of release 1",
+                    f"'{name}' is certain in {n_disclosed:,} of them, for {among}: up to {worst.rows_at_risk[name]:,} rows of "
+                    + f"release {worst.releases[0]}",
                 )
             )
-    for number, each_difference in enumerate(found.differences, 2):
-        lines += _difference_lines(each_difference, number)
+    for each_difference in found.differences:
+        lines += _difference_lines(each_difference, exposes=each_difference in judgment.exposed)
     if judgment.tied:
         lines.append(
-            (BROKEN, f"{judgment.tied:,} pseudonyms are in all releases, and tie their rows for certain")
+            (BROKEN, f"{judgment.tied:,} pseudonyms are in several releases, and tie their rows for certain")
         )
     return [
         *lines,
         (
-            "",
-            "sensitive values are taken not to change; other columns that stay the same may tie rows as well",
+            "assumed",
+            "quasi-identifiers and sensitive values do not change: where an age grows, or somebody moves, releases may",
         ),
+        ("", "show more than this; other columns that stay the same may tie rows as well"),
     ]
 
 
-def _difference_lines(difference: Difference, number: int) -> Iterator[Line]:
-    """Return what the counts of a release add to those of the one before."""
+def _named(releases: tuple[int, ...], n: int) -> str:
+    """Return the words for a choice of releases."""
+    if len(releases) in (0, n):
+        return "all"
+    return f"releases {', '.join(map(str, releases[:-1]))} and {releases[-1]}"
+
+
+def _chain_lines(judgment: RepeatedJudgment) -> Iterator[Line]:
+    """Return what a chain of m-invariant releases rests on, and where it is none."""
+    if any(each.word == _CLAIMED for each in judgment.kept):
+        yield (
+            "",
+            "claimed: that a person's groups have the same values is what the releases say, by naming each other",
+        )
+    for number in judgment.forks:
+        yield (
+            BROKEN,
+            f"fork: release {number} follows the same release as another; whoever is in both has no m-invariance",
+        )
+    for number in judgment.gaps:
+        yield (
+            "unsure",
+            f"gap: release {number} does not follow the m-invariant one before it; name all, in their order",
+        )
+
+
+def _difference_lines(difference: Difference, *, exposes: bool) -> Iterator[Line]:
+    """Return what the counts of a release add to those of an earlier one."""
+    earlier, later = difference.releases
     if difference.fewest is None:
         yield (
             "counts",
-            f"in every region, release {number} has both more and fewer than the one before, or the same",
+            f"in every region, release {later} has both more and fewer than release {earlier}, or the same",
         )
         return
     yield (
         "counts",
-        f"from release {number - 1} to {number}, {difference.grown:,} of {difference.regions:,} regions only grew and "
+        f"from release {earlier} to {later}, {difference.grown:,} of {difference.regions:,} regions only grew and "
         f"{difference.shrunk:,} only shrank, one by {difference.fewest:,} "
         + ("row" if difference.fewest == 1 else "rows"),
     )
     if difference.disclosed:
         yield (
-            "",
-            f"in {difference.disclosed:,} of these all rows that came or went have one value: theirs, if no others did",
+            BROKEN if exposes else "",
+            f"in {difference.disclosed:,} of these all rows that came or went have one value: theirs, if people only came, or only went",
         )

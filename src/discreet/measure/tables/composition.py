@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from discreet.measure.tables.label_overlaps import LabelOverlaps
 _AT_ONCE = 1 << 24
 _MOST = 1 << 22
 """How many combinations of classes are compared at most."""
+_RELEASES = 8
+"""How many releases are compared at most: every choice of two or more is, and each one more doubles these."""
 
 
 @public
@@ -30,6 +33,8 @@ class Composition:
 
     Attributes
     ----------
+    releases
+        The numbers of the releases, from 1.
     n_combinations
         The combinations of classes, one of each release, that can hold the same person: their labels overlap in every
         common quasi-identifier, and a sensitive value is in all of them.
@@ -43,16 +48,20 @@ class Composition:
         For each common sensitive column the rows of the first release whose value they leave for certain, if the
         person is in the others and in those classes.
     differences
-        For each release after the first, what its counts add to those of the one before.
+        For every two releases, what the counts of the later add to those of the earlier.
+    parts
+        The same figures for people who are in all of fewer releases: each choice of two or more, but not all. Larger
+        choices with two releases of which nobody can be in both are left out.
     """
 
-    n_releases: int
+    releases: tuple[int, ...]
     n_combinations: int
     smallest: int
     values: Mapping[str, int]
     disclosed: Mapping[str, int]
     rows_at_risk: Mapping[str, int]
     differences: tuple[Difference, ...] = ()
+    parts: tuple[Composition, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data for JSON."""
@@ -66,6 +75,8 @@ class Difference:
 
     Attributes
     ----------
+    releases
+        The numbers of the two releases, from 1.
     regions
         The regions: classes of both releases that nobody who stays can leave.
     grown, shrunk
@@ -76,13 +87,17 @@ class Difference:
         came, or only went, those are the newcomers', or the leavers', rows.
     disclosed
         The grown and shrunk regions in which those rows share their values in all sensitive columns.
+    fewest_disclosed
+        The fewest rows of such a region; None where there is none.
     """
 
+    releases: tuple[int, int]
     regions: int
     grown: int
     shrunk: int
     fewest: int | None
     disclosed: int
+    fewest_disclosed: int | None
 
 
 @public
@@ -90,24 +105,24 @@ def composition(
     releases: Sequence[Table],
     trees: Mapping[str, HierarchySpec | Hierarchy] | None = None,
     *,
-    same_values: bool = False,
+    same_values: bool | Sequence[bool] = False,
 ) -> Composition:
     """Intersect the classes of several releases, and subtract their counts.
 
-    An attacker knows that somebody is in all releases, and the true quasi-identifiers, but not the sensitive values,
-    which do not change between releases. In each release the person is in a class whose labels cover those values, so
-    the sensitive value is one that all these classes have. It holds whoever made the releases, and for every person
-    who may be in them; the releases alone do not say who is.
+    An attacker knows that somebody is in all releases, or in all of some, and the true quasi-identifiers, but not the
+    sensitive values; neither change between releases. In each release the person is in a class whose labels cover those
+    values, so the sensitive value is one that all these classes have. It holds whoever made the releases, and for every
+    person who may be in them; the releases alone do not say who is.
 
     Parameters
     ----------
     releases
-        Two or more published tables, in the order in which they were published.
+        Two to eight published tables, in the order in which they were published.
     trees
         The hierarchies of columns whose labels are names of groups, the same for all releases.
     same_values
         Whether a person's classes have the same sensitive values in all releases, as m-invariance promises and whoever
-        knows the method can rely on.
+        knows the method can rely on; or for each release whether it is among those of which this holds.
 
     Examples
     --------
@@ -130,26 +145,57 @@ def composition(
         require("composition", "releases", release, InstanceOf((Table,), "a sequence of tables"))
     if len(releases) < 2:
         raise InputError("Two or more releases are compared.")
-    quasi = _shared(releases, "quasi", "quasi-identifier")
-    sensitive = _shared(releases, "sensitive", "sensitive column")
+    if len(releases) > _RELEASES:
+        raise InputError(
+            f"At most {_RELEASES} releases are compared at a time: check fewer, with others each time."
+        )
+    for role, noun in (("quasi", "quasi-identifier"), ("sensitive", "sensitive column")):
+        if not _shared(releases, role):
+            raise InputError(f"The releases share no {noun}, so they cannot be compared.")
+    same = [same_values] * len(releases) if isinstance(same_values, bool) else list(same_values)
+    # Whoever is in some releases need not be in all, and these may share fewer columns: every choice stands by itself.
+    found: dict[tuple[int, ...], Composition] = {}
+    for size in range(2, len(releases) + 1):
+        for chosen in combinations(range(len(releases)), size):
+            pairs = [found[pair] for pair in combinations(chosen, 2)] if size > 2 else []
+            if all(each.n_combinations for each in pairs):
+                found[chosen] = _intersected(
+                    releases, chosen, trees or {}, all(same[each] for each in chosen)
+                )
+    everything = tuple(range(len(releases)))
+    if everything not in found:
+        nothing = dict.fromkeys(_shared(releases, "sensitive"), 0)
+        found[everything] = Composition(
+            tuple(each + 1 for each in everything), 0, 0, nothing, nothing, nothing
+        )
+    last = found.pop(everything)
+    differences = last.differences + tuple(change for each in found.values() for change in each.differences)
+    return replace(last, differences=differences, parts=tuple(found.values()))
+
+
+def _intersected(
+    everything: Sequence[Table],
+    chosen: tuple[int, ...],
+    trees: Mapping[str, HierarchySpec | Hierarchy],
+    same_values: bool,
+) -> Composition:
+    """Return the figures of people who are in all chosen releases; of two also the difference."""
+    releases = [everything[each] for each in chosen]
+    sensitive = _shared(releases, "sensitive")
     values = _values(releases, sensitive)
-    cells = LabelOverlaps.of(releases, quasi, trees or {})
-    state = _State.first(releases[0], cells, values, same_values=same_values)
-    differences = []
+    cells = LabelOverlaps.of(releases, _shared(releases, "quasi"), trees)
+    first = state = _State.first(releases[0], cells, values, same_values=same_values)
     for number, release in enumerate(releases[1:], 1):
-        pair = _State.first(releases[number - 1], cells, values, number - 1, same_values=same_values)
-        differences.append(pair.difference(release, number))
         state = state.joined(release, number)
-    return state.composed(tuple(differences), sensitive)
+    numbers = tuple(each + 1 for each in chosen)
+    differences = (first.difference(releases[1], 1, (numbers[0], numbers[1])),) if len(chosen) == 2 else ()
+    return replace(state.composed(sensitive), releases=numbers, differences=differences)
 
 
-def _shared(releases: Sequence[Table], role: str, noun: str) -> tuple[str, ...]:
+def _shared(releases: Sequence[Table], role: str) -> tuple[str, ...]:
     """Return the columns with a role in every release."""
     first, *others = [getattr(release.schema, role) for release in releases]
-    names = tuple(name for name in first if all(name in other for other in others))
-    if not names:
-        raise InputError(f"The releases share no {noun}, so they cannot be compared.")
-    return names
+    return tuple(name for name in first if all(name in other for other in others))
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,15 +253,11 @@ class _State:
     releases: tuple[int, ...] = field(default=(0,))
 
     @classmethod
-    def first(
-        cls, table: Table, base: LabelOverlaps, values: _Values, number: int = 0, *, same_values: bool
-    ) -> _State:
-        """Return the classes of one release."""
+    def first(cls, table: Table, base: LabelOverlaps, values: _Values, *, same_values: bool) -> _State:
+        """Return the classes of the first release."""
         labels = _labels_of(table, base.names)
         classes = np.arange(len(labels))[:, None]
-        return cls(
-            base, values, same_values, labels, base.covers[number], values.counts[number], classes, (number,)
-        )
+        return cls(base, values, same_values, labels, base.covers[0], values.counts[0], classes)
 
     def pairs(self, labels: CodeArray, number: int) -> tuple[IntArray, IntArray]:
         """Return the combinations and the classes of a release that overlap in every column and share a value."""
@@ -269,7 +311,7 @@ class _State:
             (*self.releases, number),
         )  # fmt: skip
 
-    def difference(self, table: Table, number: int) -> Difference:
+    def difference(self, table: Table, number: int, numbers: tuple[int, int]) -> Difference:
         """Return what a release adds to the counts of this one, region by region."""
         from scipy import sparse
 
@@ -288,19 +330,22 @@ class _State:
         net = np.asarray(change.sum(axis=1)).ravel()
         grown, shrunk = (rows > 0) & (net == rows), (rows > 0) & (net == -rows)
         one_sided = grown | shrunk
+        alike = one_sided & (np.diff(change.indptr) == 1)
         return Difference(
+            releases=numbers,
             regions=int(n_regions),
             grown=int(grown.sum()),
             shrunk=int(shrunk.sum()),
             fewest=int(rows[one_sided].min()) if one_sided.any() else None,
-            disclosed=int((np.diff(change.indptr)[one_sided] == 1).sum()),
+            disclosed=int(alike.sum()),
+            fewest_disclosed=int(rows[alike].min()) if alike.any() else None,
         )
 
-    def composed(self, differences: tuple[Difference, ...], sensitive: tuple[str, ...]) -> Composition:
+    def composed(self, sensitive: tuple[str, ...]) -> Composition:
         """Return the figures of the combinations."""
         if not len(self.labels):
             nothing = dict.fromkeys(sensitive, 0)
-            return Composition(len(self.releases), 0, 0, nothing, nothing, nothing, differences)
+            return Composition(self.releases, 0, 0, nothing, nothing, nothing)
         present = (self.counts > 0).astype(np.int64)
         smallest = min(
             int(self.values.counts[number][self.classes[:, at]].multiply(present).sum(axis=1).min())
@@ -316,9 +361,7 @@ class _State:
             alone = left[combination] == 1
             cells = np.unique(np.stack([self.classes[combination[alone], 0], value[alone]], axis=1), axis=0)
             at_risk[name] = int(first[cells[:, 0], cells[:, 1]].sum())
-        return Composition(
-            len(self.releases), len(self.labels), smallest, values, disclosed, at_risk, differences
-        )
+        return Composition(self.releases, len(self.labels), smallest, values, disclosed, at_risk)
 
 
 def _labels_of(table: Table, names: tuple[str, ...]) -> CodeArray:
