@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 
 from discreet import Recipe, Table, person, quasi, sensitive
-from discreet.guarantees import AlphaKAnonymity, EntropyDiversity, Guarantee, KAnonymity
+from discreet.guarantees import AlphaKAnonymity, DeltaPresence, EntropyDiversity, Guarantee, KAnonymity, KMap
 from discreet.publish import (
     Generalization,
     GlobalRecoding,
     LocalRecoding,
+    LocalSuppression,
     Microaggregation,
     Mondrian,
     OptimalLattice,
@@ -78,3 +79,49 @@ def test_new_rows_that_do_not_fit_for_their_values_get_a_caution() -> None:
     recipe = Recipe(release.recipe, release.private)
     assert warned(recipe.apply(people("abcdef").frame)) == []
     assert warned(recipe.apply(people("aabcde").frame)) == [False]
+
+
+def pairs(*rows: tuple[int, str]) -> Table:
+    """A table of two quasi-identifiers."""
+    columns = {"a": [row[0] for row in rows], "b": [row[1] for row in rows]}
+    return Table(pa.table(columns), {"a": quasi(), "b": quasi()})
+
+
+POPULATION = pairs(*[(24, "x")] * 5, (24, "y"), *[(30, "z")] * 4)
+
+
+def membership(release: Any) -> list[bool]:
+    """Whether each caution about who is in the sample is public."""
+    return [caution.public for caution in release.cautions if caution.code == "membership"]
+
+
+@pytest.mark.parametrize("guarantee", [KMap(2, POPULATION), DeltaPresence(0, 0.5, POPULATION)])
+@pytest.mark.parametrize(
+    "publisher", [LocalSuppression, LocalRecoding, Mondrian, OptimalLattice, GlobalRecoding, Samarati]
+)
+def test_labels_searched_under_a_population_show_who_is_in_the_sample(
+    publisher: Any, guarantee: Guarantee
+) -> None:
+    release = publisher(guarantee).release(pairs((24, "x"), (30, "z")))
+    assert membership(release) == [True]
+
+
+def test_a_star_under_k_map_names_a_person() -> None:
+    """The star fits six people, and five of them would have been published without it."""
+    with_y = LocalSuppression(KMap(2, POPULATION)).release(pairs((24, "y"), (30, "z"), (30, "z")))
+    with_x = LocalSuppression(KMap(2, POPULATION)).release(pairs((24, "x"), (30, "z"), (30, "z")))
+    assert "*" in with_y.frame["b"].to_pylist()
+    assert "*" not in with_x.frame["b"].to_pylist()
+    assert membership(with_y) == membership(with_x) == [True]
+
+
+def test_levels_chosen_before_show_nothing_of_the_sample_unless_presence_leaves_rows_out() -> None:
+    sample = pairs((24, "y"), (30, "z"))
+    stated = {"levels": {"b": "top"}}
+    assert membership(Generalization(KMap(2, POPULATION), **stated).release(sample)) == []
+    assert membership(Generalization(DeltaPresence(0, 0.5, POPULATION), **stated).release(sample)) == []
+    beyond = pairs((24, "x"), (24, "x"), *[(30, "z")] * 3)
+    kept = Generalization(DeltaPresence(0, 0.5, POPULATION), **stated, max_suppressed=0.9).release(beyond)
+    assert kept.evidence.suppressed == 3
+    assert membership(kept) == [True]
+    assert membership(Generalization(KMap(2, POPULATION), levels={}, max_suppressed=1).release(sample)) == []

@@ -58,6 +58,7 @@ def table_cautions(release: Release, unique: SinglingOut, lost: float | None) ->
     yield from _units(release)
     yield from _types(release)
     yield from _minimality(release)
+    yield from _membership(release)
     yield from _released_before(release)
     if lost is not None and lost > HALF:
         text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
@@ -366,6 +367,30 @@ def _minimality(release: Release) -> Iterator[Caution]:
             "with more than the share that the class shows. Anatomy, which draws its groups at random, and levels you "
             "choose without looking at the values (generalization) reveal no more than they show.",
             public=always,
+        )
+
+
+def _membership(release: Release) -> Iterator[Caution]:
+    """Say that who is in the sample decided what a release judged by a population shows.
+
+    Stated levels describe every person in one way, whoever else is in the sample. What δ-presence leaves out at them
+    depends on the sample all the same; what k-map leaves out does not.
+    """
+    guarantee = release.guarantee
+    parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
+    judged = {type(inner).__name__ for part in parts if hasattr(inner := getattr(part, "guarantee", part), "population")}
+    if release.recipe.get("method") == "Generalization" and not release.evidence.suppressed:
+        judged.discard("DeltaPresence")
+    if release.recipe.get("method") == "Generalization":
+        judged.discard("KMap")
+    if judged:
+        yield Caution(
+            "membership",
+            "Which labels rows have, and which rows are left out, depends on who is in the sample. Whoever has the "
+            "population and knows the method can rule out the people with whom it would have published otherwise: they "
+            "may find who is in the sample, and whose row is whose, although the published values fit more people of "
+            "the population. Levels you choose without looking at the sample (generalization), with no row left out, "
+            "reveal no more than they show.",
         )
 
 
