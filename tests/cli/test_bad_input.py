@@ -202,7 +202,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX has them")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
 @pytest.mark.parametrize("after", [0.6, 1.2])
 def test_an_interrupted_run_leaves_nothing(
     many: Path, tmp_path: Path, number: signal.Signals, after: float

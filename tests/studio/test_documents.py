@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shlex
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ pytest.importorskip("starlette")
 from tests.studio.servers import PATIENTS, written
 
 from discreet.cli._app import app
+from discreet.core.errors import InputError
 from discreet.core.registry import METHODS, VERBS, methods
 from discreet.job import Job
 from discreet.studio import documents, forms, tasks
@@ -143,6 +147,83 @@ def test_a_project_comes_back_without_data(tmp_path: Path) -> None:
     assert PATIENTS.splitlines()[1].encode() not in archive
     restored.change("another", _document(method={"name": "samarati"}))
     assert [step.label for step in restored.steps] == ["step 0", "step 1", "step 2", "another"]
+    projects.close()
+
+
+def _archive(task: str, document: Any, reading: Any = None) -> bytes:
+    steps = [{"label": "Opened", "document": document}]
+    record = {
+        "format": 1, "name": "p.csv", "task": task, "reading": reading or {}, "position": 0, "steps": steps,
+    }  # fmt: skip
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("project.json", json.dumps(record))
+    return stream.getvalue()
+
+
+SECRET = "SECRET-PLACE"
+_BASKETS = {
+    "input": {"path": "b"},
+    "guarantee": [{"kind": "privacy-degree", "p": 2}],
+    "method": {"name": "cahd"},
+}
+FOREIGN = [
+    ("table", _document(output={"folder": "release", name: SECRET}), f"output.{name}")
+    for name in ("to", "file", "sign", "allow", "include", "name", "overwrite")
+] + [
+    ("table", _document(output={"folder": SECRET}), "output.folder"),
+    ("table", _document(columns=COLUMNS | {"ssn": {"role": "identifier", "pseudonym": f"file:{SECRET}"}}), "pseudonym"),
+    ("table", _document(columns=COLUMNS | {"age": {"role": "quasi", "hierarchy": {"file": SECRET}}}), "hierarchy.file"),
+    ("table", _document(columns=COLUMNS | {"age": {"role": "quasi", "hierarchy": SECRET}}), "hierarchy"),
+    ("table", _document(input={"path": "p.csv", "rest": SECRET}), "input.rest"),
+    ("table", _document(guarantee=[{"kind": "k-map", "k": 2, "population": SECRET}]), "guarantee.kind"),
+    ("table", _document(guarantee=[{"kind": "k-anonymity", "k": 2, "population": SECRET}]), "guarantee.population"),
+    ("table", _document(method={"name": "mondrian", "path": SECRET}), "method.path"),
+    ("table", _document(tables={"a": {"path": SECRET}}), "tables"),
+    ("baskets", _BASKETS | {"baskets": {"hierarchy": SECRET}}, "baskets.hierarchy"),
+    ("reconstruct", {"input": {"path": "p"}, "reconstruct": {"channels": SECRET}}, "reconstruct.channels"),
+    ("perturb", {"input": {"path": "p"}, "perturb": {"shares": SECRET}}, "perturb.shares"),
+    ("perturb", {"input": {"path": "p"}, "perturb": {}, "output": {"file": SECRET}}, "output.file"),
+    ("distort", {"input": {"path": "p"}, "distort": {"items": SECRET}}, "distort.items"),
+    ("table", {"input": {"path": "p"}, "learn": {"test": SECRET}}, "learn"),
+    ("earlier", _document(), "columns"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "document", "name"), FOREIGN)
+def test_a_project_from_elsewhere_names_no_place_and_no_key(
+    tmp_path: Path, task: str, document: Any, name: str
+) -> None:
+    projects = Projects(tmp_path)
+    with pytest.raises(InputError, match=rf"The project sets \S*{name} as no page") as refused:
+        projects.restore(_archive(task, document))
+    assert SECRET not in str(refused.value)
+    assert projects.all() == []
+    assert list(tmp_path.iterdir()) == []
+    projects.close()
+
+
+def test_how_a_project_from_elsewhere_is_read_is_limited_as_well(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"sets input\.table as"):
+        Projects(tmp_path).restore(_archive("table", _document(), {"table": SECRET}))
+
+
+def test_the_fields_of_a_project_that_name_a_file_or_a_variable_are_blank_again(tmp_path: Path) -> None:
+    sketches = tasks.first_document(tasks.TASKS["sketches"], "p") | {"sketches": {"key": f"file:{SECRET}"}}
+    counterfeits = _document(
+        guarantee=[{"kind": "m-invariance", "m": 2}], method={"name": "counterfeits", "previous": SECRET}
+    )
+    for task, document in (("sketches", sketches), ("table", counterfeits)):
+        projects = Projects(tmp_path)
+        assert SECRET not in str(projects.restore(_archive(task, document)).document)
+        projects.close()
+
+
+@pytest.mark.parametrize("task", [name for name, task in tasks.TASKS.items() if not task.has_roles])
+def test_what_a_task_begins_with_comes_back(tmp_path: Path, task: str) -> None:
+    document = tasks.first_document(tasks.TASKS[task], "p")
+    projects = Projects(tmp_path)
+    assert projects.restore(_archive(task, document)).document == document
     projects.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import math
 import os
@@ -64,7 +65,8 @@ def main() -> NoReturn:
 
         start()
     except Interrupted:
-        print(f"error: {INTERRUPTION}", file=sys.stderr)  # noqa: T201  # nothing more is loaded yet
+        with contextlib.suppress(OSError):
+            print(f"error: {INTERRUPTION}", file=sys.stderr)  # noqa: T201  # nothing more is loaded yet
         leave(INTERRUPTED)
     except SystemExit as done:
         leave(done.code if isinstance(done.code, int) else int(done.code is not None))
@@ -79,11 +81,12 @@ def lighten() -> None:
 
 def leave(code: int) -> NoReturn:
     """End the process: what is registered for the exit runs, but nothing is taken apart object by object."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _STOPPING:
         signal.signal(number, signal.SIG_IGN)
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        with contextlib.suppress(OSError):  # the terminal may be closed
+            stream.flush()
     os._exit(code)
 
 
@@ -99,6 +102,8 @@ INTERRUPTED = 130
 INTERRUPTION = "interrupted; nothing was left half-written."
 """What an interrupted command prints."""
 
+_STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""The signals that ask a process to stop; the last comes when its terminal is closed."""
 _BOXING = "numba.core.serialize"
 """Numba calls this module while it turns a kernel's results into objects, and does not look for exceptions."""
 _ONCE = 2.0
@@ -113,8 +118,10 @@ class Interrupted(BaseException):
 
 def heed_signals() -> None:
     """Turn the signals that ask a process to stop into an Interrupted."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    for number in _STOPPING:
+        # Under nohup a process outlives its terminal.
+        if signal.getsignal(number) is not signal.SIG_IGN or number != getattr(signal, "SIGHUP", None):
+            signal.signal(number, _stop)
 
 
 def was_interrupted() -> bool:

@@ -24,6 +24,7 @@ from discreet.engines.folders import FolderKind, check_replaceable, require_apar
 
 _PREFIX = "discreet-"
 _LOCK = "lock"
+_STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 
@@ -283,7 +284,7 @@ def _undisturbed() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in _STOPPING}
     handled = {
         number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)
     }

@@ -12,6 +12,7 @@ from discreet.core.schema import Role
 from discreet.studio import editing
 from discreet.studio.app import MissingPageError, Visit, download, go
 from discreet.studio.home_pages import first_look
+from discreet.studio.origins import READ_BY
 from discreet.studio.pages import template
 from discreet.studio.processes import looking
 from discreet.studio.projects import Project
@@ -35,7 +36,6 @@ ROLE_NAMES = {
     Role.OTHER: "Other",
     Role.DROP: "Not needed",
 }
-_READ_BY = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -66,7 +66,7 @@ async def _reading(visit: Visit) -> Response:
     """Read the file another way."""
     project, fields = visit.project, dict(await visit.form())
     reading: dict[str, Any] = {
-        name: fields[name] for name in _READ_BY if fields.get(name, "").strip() and name != "header"
+        name: fields[name] for name in READ_BY if fields.get(name, "").strip() and name != "header"
     }
     if "delimiter" in reading:
         reading["delimiter"] = {"\\t": "\t", "tab": "\t"}.get(reading["delimiter"], reading["delimiter"])

@@ -205,7 +205,5 @@ def python_text(document: Document) -> str:
 
 def job_of(document: Document, path: Path | str, out: Path | None) -> Job:
     """Return the job of a document about data at a path, to be written into a folder."""
-    output = {name: entry for name, entry in document.get("output", {}).items() if name != "folder"}
-    if out is not None:
-        output["folder"] = out
+    output = {} if out is None else {"folder": out}
     return Job.from_dict({**document, "input": {**document["input"], "path": path}, "output": output})

@@ -59,7 +59,8 @@ class Guard:
     """Middleware that refuses whatever does not come from a page of this studio, in the browser that opened it.
 
     The name of the host defends against DNS rebinding; the origin, the browser's own word on where a request comes
-    from, and the token of changes against pages of other sites and other ports; the cookie against everybody else.
+    from, and the token of changes against pages of other sites and other ports; the cookie against everybody else,
+    but for servers at other ports of this host: browsers send it to them as well.
     """
 
     def __init__(self, app: ASGIApp, *, port: int, names: tuple[str, ...], studio_secrets: Secrets) -> None:
@@ -95,7 +96,7 @@ class Guard:
                 await _answer(guarded, 403, refusal)
 
     async def _open(self, scope: Scope, send: Send) -> None:
-        """Exchange the token of the address for a cookie that scripts cannot read and other sites cannot send."""
+        """Exchange the token of the address for a cookie that scripts cannot read and pages of other sites cannot send."""
         tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         if len(tokens) != 1 or not _same(tokens[0], self._secrets.token):
             await _answer(send, 403, b"This address has no valid token. Use the one that the terminal shows.")

@@ -15,6 +15,7 @@ from discreet.core.boundary import reads
 from discreet.core.errors import InputError
 from discreet.studio.documents import Document, job_text_of
 from discreet.studio.earlier import offered_earlier
+from discreet.studio.origins import own_document, own_reading
 from discreet.studio.processes.looker import Looker
 from discreet.studio.processes.running import Run
 from discreet.studio.tasks import TASKS, Task
@@ -179,7 +180,7 @@ class Projects:
 
     @reads("The project")
     def restore(self, content: bytes) -> Project:
-        """Open a project from its zip; its data has to be named again."""
+        """Open a project from its zip, if the studio could have made it; its data has to be named again."""
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 info = archive.getinfo(RECORD)
@@ -190,13 +191,17 @@ class Projects:
             raise InputError("This is no project of the studio: a zip with project.json in it.") from None
         if record["format"] != _FORMAT or record["task"] not in TASKS:
             raise InputError("This project is of another version of Discreet.")
-        steps = [HistoryStep(str(step["label"]), dict(step["document"])) for step in record["steps"]]
+        task = TASKS[record["task"]]
+        reading = own_reading(record["reading"])
+        steps = [
+            HistoryStep(str(step["label"]), own_document(task, step["document"])) for step in record["steps"]
+        ]
         for step in steps:
             job_text_of(step.document)
         if not steps:
             raise InputError("The project is empty.")
-        project = self.add(str(record["name"]), TASKS[record["task"]], None)
-        project.reading, project.steps = dict(record["reading"]), steps
+        project = self.add(str(record["name"]), task, None)
+        project.reading, project.steps = reading, steps
         project.go_to(int(record["position"]))
         return project
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import shutil
-import tempfile
 from pathlib import Path
 
 from discreet.core.errors import InputError
+from discreet.engines.atomic import scratch_folder
 from discreet.output.audit.service.connections import Admission, Limits, listen
 from discreet.studio.guard import OPENING, Guard, Secrets
 from discreet.studio.projects import Projects
@@ -107,7 +107,8 @@ class StudioServer:
 def _private_folder(keep: Path | None) -> Path:
     """Return a folder that only its owner can open; an existing one must be empty."""
     if keep is None:
-        return Path(tempfile.mkdtemp(prefix="discreet-studio-"))
+        # What a killed studio left there is swept when the next one starts.
+        return scratch_folder()
     if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
         raise InputError(f"{keep} is there already; name a new folder, or an empty one.")
     keep.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -49,9 +51,21 @@ class Looker:
         if self._pool is None:
             # A fork would copy the server with its sockets and threads.
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context)
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_end_with_studio)
         return self._pool
 
 
 def _warm() -> None:
     import discreet.studio.processes.looking  # noqa: F401  # imported for the time that it takes
+
+
+def _end_with_studio() -> None:
+    """End this process, and with it the data in its memory, when the studio is killed."""
+    threading.Thread(target=_wait_for_studio, daemon=True).start()
+
+
+def _wait_for_studio() -> None:
+    studio = multiprocessing.parent_process()
+    if studio is not None:
+        studio.join()
+        os._exit(1)

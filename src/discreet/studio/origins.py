@@ -1,0 +1,108 @@
+"""What a project from elsewhere may set: only what the studio's own pages set, so that it names no path and no key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from discreet.core.errors import InputError
+from discreet.core.registry import METHODS, VERBS
+from discreet.core.spec import Spec
+from discreet.studio.documents import Document
+from discreet.studio.forms import parameters_of_spec
+from discreet.studio.tasks import Task, first_document
+
+READ_BY = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet")
+"""How the pages let a file be read."""
+_HIERARCHY = (
+    "intervals", "cuts", "mask", "flat", "tree", "rows", "scale", "icd", "ip", "codes",
+    "origin", "bottom", "top", "unit", "levels", "char", "width", "ordered",
+)  # fmt: skip
+_NAMING = ("key", "previous")
+"""Fields of the pages that name a file or a variable: each person fills them in anew."""
+
+
+def own_reading(reading: object) -> dict[str, Any]:
+    """Return how a file is read, if the pages could have set it."""
+    return _only("input", reading, READ_BY)
+
+
+def own_document(task: Task, document: object) -> Document:
+    """Return the job of a project from elsewhere, if the pages could have made it.
+
+    A job decides where results go, which files are read and whose key makes pseudonyms. So every key is looked up in
+    what the pages set; the first other one is named in the error, its value never.
+    """
+    sections = {spec.name: spec for spec in task.sections}
+    if not task.makes_release and task.name in VERBS:
+        sections[task.name] = VERBS[task.name]
+    own = (
+        first_document(task, "") if not task.has_roles else dict.fromkeys(("columns", "guarantee", "method"))
+    )
+    made = _only("", document, {"input", "output", *own})
+    _only("input", made.get("input", {}), ("path", *READ_BY))
+    # The pages never change it, and scripts hand it to a shell.
+    expected = first_document(task, "").get("output", {})
+    for name, value in _only("output", made.get("output", {}), expected).items():
+        if value != expected[name]:
+            raise _refusal("output", name)
+    for name, spec in sections.items():
+        made[name] = _parameters(name, spec, made.get(name, {}))
+    for name, entry in _table("columns", made.get("columns", {})).items():
+        hierarchy = _only(f"columns.{name}", entry, ("role", "hierarchy")).get("hierarchy", {})
+        _only(f"columns.{name}.hierarchy", hierarchy, _HIERARCHY)
+    if task.makes_release:
+        made["guarantee"] = [_guarantee(task, part) for part in _list("guarantee", made.get("guarantee"))]
+        made["method"] = _method(task, made.get("method"))
+    return made
+
+
+def _guarantee(task: Task, part: object) -> dict[str, Any]:
+    kind = _table("guarantee", part).get("kind")
+    specs = task.guarantees()
+    if kind not in specs:
+        raise _refusal("guarantee", "kind")
+    return _parameters("guarantee", specs[kind], part, "kind")
+
+
+def _method(task: Task, section: object) -> dict[str, Any]:
+    name = _table("method", section).get("name")
+    if name is None:
+        return _only("method", section, ("name",))
+    if name not in {method.name for method in task.methods()}:
+        raise _refusal("method", "name")
+    return _parameters("method", METHODS[name], section, "name")
+
+
+def _parameters(where: str, spec: Spec, section: object, *others: str) -> dict[str, Any]:
+    """Return what a form sets of a spec, without what names a file or a variable."""
+    names = [parameter.name for parameter in parameters_of_spec(spec)]
+    own = _only(where, section, (*others, *names))
+    return {name: value for name, value in own.items() if name not in _NAMING}
+
+
+def _only(where: str, section: object, names: Collection[str]) -> dict[str, Any]:
+    """Return a table as it is, if it has no other keys than these."""
+    for name in _table(where, section):
+        if name not in names:
+            raise _refusal(where, name)
+    return dict(_table(where, section))
+
+
+def _table(where: str, section: object) -> Mapping[str, Any]:
+    if not isinstance(section, Mapping):
+        raise _refusal(*(where.rpartition(".")[::2]))
+    return section
+
+
+def _list(where: str, section: object) -> list[Any]:
+    if not isinstance(section, list):
+        raise _refusal("", where)
+    return section
+
+
+def _refusal(where: str, name: str) -> InputError:
+    key = ".".join(filter(None, (where, name)))[:80]
+    return InputError(
+        f"The project sets {key or 'a job'} as no page of the studio does, so it was not opened."
+    )
