@@ -174,7 +174,7 @@ class GroupedTableKind(TableKind):
 
 def _recognized(release: Release) -> Iterator[tuple[str, str]]:
     """Return how many people earlier releases had, by the same key: written otherwise, they count as new."""
-    if release.guarantee.release > 1 and "recognized" in release.private:
+    if "follows" in release.recipe and "recognized" in release.private:
         yield (
             "earlier",
             f"{release.private['recognized']:,} people were in earlier releases, by their key as written",

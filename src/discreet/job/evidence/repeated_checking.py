@@ -78,7 +78,7 @@ class RepeatedJudgment:
     @property
     def word(self) -> str:
         """Verified; claimed, where something rests on what releases say themselves; or broken, alone or together."""
-        words = {each.word for each in chain(self.judgments, self.kept)}
+        words = {each.word for each in self.judgments} | {each.word for each in self.kept}
         if BROKEN in words or self.exposed or self.forks or self.tied:
             return BROKEN
         return _CLAIMED if _CLAIMED in words or self.gaps else Basis.VERIFIED.value
@@ -161,7 +161,8 @@ def _unchained(written: Sequence[Written], invariant: Sequence[int]) -> tuple[li
     """Return the numbers of the m-invariant releases that fork from the same one, and of those with a gap before."""
     digests = [described_file(written[each].folder / RECORD).get("sha256") for each in invariant]
     follows = [written[each].record.get("follows") for each in invariant]
-    forks, gaps = [], []
+    forks: list[int] = []
+    gaps: list[int] = []
     for at, number in enumerate(invariant[1:], 1):
         if follows[at] == digests[at - 1]:
             continue
