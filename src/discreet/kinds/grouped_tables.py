@@ -161,6 +161,7 @@ class GroupedTableKind(TableKind):
         return [
             ("", self.basis if guarantee.release == 1 else earlier),
             ("rows", f"{release.table.n_rows - n_fake:,} of people, {n_fake:,} counterfeits"),
+            *_recognized(release),
             ("groups", f"{n_groups:,}, each with {guarantee.m:,} values or more, all different"),
             *(line for line in lines if line[0] == "loss"),
         ]
@@ -169,6 +170,15 @@ class GroupedTableKind(TableKind):
         """Return what is judged: groups of rows."""
         del verdict
         return "groups"
+
+
+def _recognized(release: Release) -> Iterator[tuple[str, str]]:
+    """Return how many people earlier releases had, by the same key: written otherwise, they count as new."""
+    if "follows" in release.recipe and "recognized" in release.private:
+        yield (
+            "earlier",
+            f"{release.private['recognized']:,} people were in earlier releases, by their key as written",
+        )
 
 
 def _has_boxes(release: Release) -> bool:
@@ -188,9 +198,9 @@ def _counterfeits(release: Release) -> Iterator[Caution]:
         )
     yield Caution(
         "minimality",
-        "Who shares a group, and how many counterfeits it has, depend on sensitive values. Whoever knows the method and "
-        "everybody's quasi-identifiers can rule out some ways to divide people, and may tie a person to a value with "
-        "more than 1/m, or for certain.",
+        "Who shares a group, and how many counterfeits it has, depend on sensitive values. Whoever knows the method "
+        "and everybody's quasi-identifiers can rule out some ways to divide people, and may tie a person to a value "
+        "with more than 1/m, or for certain.",
     )
 
 

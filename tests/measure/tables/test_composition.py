@@ -121,6 +121,24 @@ def test_differences_of_growing_tables_count_newcomers(rows: list[Any], more: li
     assert difference.shrunk == 0
 
 
+@settings(max_examples=60, deadline=None)
+@given(releases=st.lists(ROWS, min_size=2, max_size=3), more=ROWS, at=st.integers(0, 3))
+def test_another_release_hides_nothing(releases: list[Any], more: Any, at: int) -> None:
+    """Every figure of fewer releases is there beside those of more, wherever the other one stands."""
+
+    def every(tables: list[Any]) -> tuple[set[Any], set[Any]]:
+        found = composition([table(rows) for rows in tables])
+        parts = [each for each in (found, *found.parts) if each.n_combinations]
+        return (
+            {(each.smallest, each.values["illness"], each.disclosed["illness"]) for each in parts},
+            {(each.fewest, each.fewest_disclosed) for each in found.differences},
+        )
+
+    fewer, larger = every(releases), every([*releases[:at], more, *releases[at:]])
+    assert fewer[0] <= larger[0]
+    assert fewer[1] <= larger[1]
+
+
 def test_names_of_groups_need_their_hierarchy() -> None:
     spec = tree({"north": ["Oslo", "Bergen"], "south": ["Rome", "Nice"]})
     roles = {"town": quasi(), "illness": sensitive()}

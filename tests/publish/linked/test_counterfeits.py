@@ -248,3 +248,29 @@ def test_no_group_is_of_counterfeits_alone() -> None:
         release = CounterfeitedGeneralization(2, previous=first, random_state=seed).release(table(later))
         found = groups(release)
         assert [fakes for _, _, fakes in found] == [1] * 4
+
+
+def test_a_fork_is_broken_a_gap_is_said_and_a_chain_is_claimed(tmp_path: Path) -> None:
+    rows = [(f"p{number}", number % 10, "xyz"[number % 3]) for number in range(40)]
+    folders = [tmp_path / name for name in ("first", "second", "third", "fork")]
+    for folder, previous, part in zip(
+        folders, (None, 0, 1, 0), (rows[:30], rows[5:35], rows[9:], rows[8:]), strict=True
+    ):
+        before = None if previous is None else folders[previous]
+        CounterfeitedGeneralization(2, previous=before).release(table(part)).write(folder, report=False)
+    first, second, third, fork = folders
+    assert judge_repeated([first, second, third]).word == "claimed"
+    judgment = judge_repeated([first, second, fork])
+    assert (judgment.word, judgment.forks, judgment.gaps) == ("broken", (3,), ())
+    judgment = judge_repeated([first, third])
+    assert judgment.word != "verified"
+    assert judgment.gaps == (2,)
+
+
+def test_the_owner_reads_how_many_people_were_recognized() -> None:
+    rows = [("A", 20, "x"), ("B", 21, "y"), ("C", 30, "x"), ("D", 31, "y")]
+    first = CounterfeitedGeneralization(2).release(table(rows))
+    written_otherwise = [("a", 20, "x"), ("B", 21, "y"), ("C", 30, "x")]
+    later = CounterfeitedGeneralization(2, previous=first).release(table(written_otherwise))
+    assert later.private["recognized"] == 2
+    assert "recognized" not in later.recipe

@@ -78,7 +78,7 @@ class RepeatedJudgment:
     @property
     def word(self) -> str:
         """Verified; claimed, where something rests on what releases say themselves; or broken, alone or together."""
-        words = {each.word for each in chain(self.judgments, self.kept)}
+        words = {each.word for each in self.judgments} | {each.word for each in self.kept}
         if BROKEN in words or self.exposed or self.forks or self.tied:
             return BROKEN
         return _CLAIMED if _CLAIMED in words or self.gaps else Basis.VERIFIED.value
@@ -161,7 +161,8 @@ def _unchained(written: Sequence[Written], invariant: Sequence[int]) -> tuple[li
     """Return the numbers of the m-invariant releases that fork from the same one, and of those with a gap before."""
     digests = [described_file(written[each].folder / RECORD).get("sha256") for each in invariant]
     follows = [written[each].record.get("follows") for each in invariant]
-    forks, gaps = [], []
+    forks: list[int] = []
+    gaps: list[int] = []
     for at, number in enumerate(invariant[1:], 1):
         if follows[at] == digests[at - 1]:
             continue
@@ -237,7 +238,7 @@ def _left(part: Guarantee, found: Composition) -> int | None:
 def _pseudonyms(written: Written) -> set[str]:
     """Return the pseudonyms of a release, of people and of other identifiers."""
     data = written.kind.read_released(written, texts=True)
-    rows = data.frame if isinstance(data, Table) else arrow_table(data.frame)
+    rows = arrow_table(data.frame)
     names = [entry["name"] for entry in written.record["columns"] if entry.get("pseudonym")]
     columns = [rows[name].to_pylist() for name in names if name in rows.column_names]
     return {str(each) for each in chain.from_iterable(columns) if each is not None}
@@ -279,14 +280,10 @@ def repeated_lines(judgment: RepeatedJudgment) -> list[Line]:
         worst = max(choices, key=lambda each: each.disclosed.get(name, 0))
         n_disclosed = worst.disclosed.get(name, 0)
         if n_disclosed:
-            among = _named(worst.releases, len(judgment.judgments))
-            lines.append(
-                (
-                    "disclosed",
-                    f"'{name}' is certain in {n_disclosed:,} of them, for {among}: up to {worst.rows_at_risk[name]:,} rows of "
-                    + f"release {worst.releases[0]}",
-                )
-            )
+            among, n_rows = _named(worst.releases, len(judgment.judgments)), worst.rows_at_risk[name]
+            text = f"'{name}' is certain in {n_disclosed:,} of them, for {among}"
+            text += f": of up to {n_rows:,} rows of release {worst.releases[0]}"
+            lines.append(("disclosed", text))
     for each_difference in found.differences:
         lines += _difference_lines(each_difference, exposes=each_difference in judgment.exposed)
     if judgment.tied:
@@ -347,5 +344,5 @@ def _difference_lines(difference: Difference, *, exposes: bool) -> Iterator[Line
     if difference.disclosed:
         yield (
             BROKEN if exposes else "",
-            f"in {difference.disclosed:,} of these all rows that came or went have one value: theirs, if people only came, or only went",
+            f"in {difference.disclosed:,} of these, rows that came or went have one value, if people only came or went",
         )

@@ -142,7 +142,8 @@ class CounterfeitedGeneralization:
         order = rng.permutation(len(groups))
         groups = [groups[number] for number in order]
         kept = state.grown(people, groups, guarantee, trees_of(table))
-        release = self._published(table, secret, groups, guarantee, kept, rng)
+        recognized = sum(each in state.signatures for each in people)
+        release = self._published(table, secret, groups, guarantee, kept, rng, recognized)
         return replace(
             release, recipe={**release.recipe, **({"follows": state.follows} if state.follows else {})}
         )
@@ -179,6 +180,7 @@ class CounterfeitedGeneralization:
         guarantee: MInvariance,
         state: dict[str, Any],
         rng: np.random.Generator,
+        recognized: int,
     ) -> Release:
         """Publish a row for each value of each group, people's and counterfeit ones alike, with the group's box."""
         # Counterfeits lie nowhere: a box is that of the people in it.
@@ -226,7 +228,7 @@ class CounterfeitedGeneralization:
             kind="grouped-table",
             schema=Schema({**roles, group_name: other(), fake_name: other()}),
             original=table,
-            private={**recipe.private, "format": 1, STATE: state},
+            private={**recipe.private, "format": 1, STATE: state, "recognized": recognized},
         )
 
 
