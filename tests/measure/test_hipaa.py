@@ -35,7 +35,13 @@ def letters(**columns) -> dict[str, str]:
         ([90, 95], "C"),
         (["[30, 39]", ">= 90"], None),
         (["[30, 39]", "[90, 94]"], "C"),
-        (["[80, 99]", "[30, 39]"], None),  # says of nobody that they are over 89
+        (["[80, 99]", "[30, 39]"], "C?"),  # some may be over 89
+        (["[85, 95]"], "C?"),
+        (["<= 95"], "C?"),
+        (["ninety-one"], "C?"),
+        (["{91, 93}"], "C"),
+        (["92 years", "34 years"], "C"),
+        (["[70, 80)", "[80, 90)"], None),
         (["20-29", "90+"], None),
         (["*", "*"], None),
     ],
@@ -64,6 +70,38 @@ def test_dates_show_their_year_alone(days, letter) -> None:
 def test_years_of_birth_show_ages_over_89() -> None:
     assert letters(birth_year=[1950, 1980]) == {}
     assert letters(birth_year=[1930, 1980]) == {"birth_year": "C"}
+    for label in ("[1920, 1929]", "[1930, 1934]", "1930 - 1934", "{1930, 1931}", "<= 1930"):
+        assert letters(birth_year=[label]) == {"birth_year": "C"}
+    for label in ("[1930, 1940]", "193*", "old"):
+        assert letters(birth_year=[label]) == {"birth_year": "C?"}
+    assert letters(birth_year=["<= 1936", "[1950, 1959]", "*"]) == {}
+
+
+@pytest.mark.parametrize(
+    "day",
+    [
+        "05/2024",
+        "2024/05",
+        "May 2024",
+        "Q1 2024",
+        "2024 W3",
+        "20240501",
+        20240501,
+        "202405",
+        "[2024-05, 2024-07]",
+    ],
+)
+def test_dates_finer_than_a_year_are_found_however_written(day) -> None:
+    assert letters(admission_date=[day]) == {"admission_date": "C"}
+
+
+def test_what_is_not_read_as_a_year_is_open_and_photographs_need_no_many_values() -> None:
+    assert letters(admission_date=["spring 2024"]) == {"admission_date": "C?"}
+    assert letters(admission_date=["[2020, 2024]", "202*", "unknown"]) == {}
+    few = {"photo": ["a"] * 40, "fingerprint": ["b"] * 40, "fips": ["c"] * 40, "location": ["d"] * 40}
+    assert letters(**few, dna=["e"] * 40, face_image=["f"] * 40) == {
+        "photo": "Q", "fingerprint": "P", "fips": "B", "location": "B?", "dna": "P?", "face_image": "Q?",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,27 +13,21 @@ import pyarrow as pa
 from discreet.core.boundary import public
 from discreet.core.engine import Facts, engine_of
 from discreet.core.errors import InputError
-from discreet.core.hierarchy.bands import band_of
 from discreet.core.hierarchy.knowledge import names_units, speaks_of, tokens
 from discreet.core.identifiers import DIRECT, LETTERS, identifiers_in, named_letter
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
-from discreet.core.tables.labels import Any_, Interval, SetOf, parse_label, texts
+from discreet.core.tables.labels import Any_, SetOf, parse_label, texts
+from discreet.measure.dates import ages_why, dates_why, reading
 from discreet.measure.spelling import LIKELY, text_frames
 
-OLDEST, FEWEST_PEOPLE = 89, 20_000
+FEWEST_PEOPLE = 20_000
 _FEW, _UNIQUE, _MOSTLY = 20, 0.9, 0.9
-_ALWAYS = "ADEFG"
+_ALWAYS = "ADEFGPQ"
 _LISTS = (["item"], ["label"])
 """Items of baskets and labels of cells: each stands once in a list, so that none is anybody's own."""
 _BORN = {"birth", "birthdate", "birthday", "born", "yob", "dob"}
 _PARTS_OF_YEARS = {"month", "weekday", "quarter"}
-_YEARS = (1850, 2100)
-_DATE = re.compile(
-    r"\d{4}-\d{1,2}(-\d{1,2})?\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}-?[QW]\d"
-    r"|\b\d{1,2}[. -]+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
-    re.IGNORECASE,
-)
 _ZIP = re.compile(r"(\d{0,5})(?:-\d{4})?[*xX]*")
 ACTUAL_KNOWLEDGE = (
     "Safe Harbor also requires that you have no actual knowledge that the information could be used, alone or with "
@@ -194,10 +188,17 @@ class _Look:
         finding = (
             self._zip_codes(facts.name, _shown(values()), is_number=facts.is_number)
             if is_postal
-            else self._by_values(facts, values) or self._by_name(facts, values)
+            else self._by_values_or_name(facts, values)
         )
         if finding is not None and finding.letter not in {pattern.letter for pattern, _ in of_texts}:
             yield finding
+
+    def _by_values_or_name(self, facts: Facts, values: Callable[[], pa.Array]) -> SafeHarborFinding | None:
+        """Find what the values show; what they leave open, the name may settle."""
+        by_values = self._by_values(facts, values)
+        if by_values is not None and by_values.is_sure:
+            return by_values
+        return self._by_name(facts, values) or by_values
 
     def _by_values(self, facts: Facts, values: Callable[[], pa.Array]) -> SafeHarborFinding | None:
         """Judge ages and dates by their values, whatever else their names speak of."""
@@ -206,19 +207,17 @@ class _Look:
         if not (is_dated or (facts.is_text and facts.length <= 2 * len("[2020-01-01, 2020-12-31]"))):
             return None
         labels = _shown(values())
-        if is_dated and speaks_of(words, "age"):
-            return _ages(facts.name, labels)
-        days = sum(map(_is_within_year, labels))
-        if days and (is_dated or days >= _MOSTLY * len(labels)):
-            return SafeHarborFinding(
-                "C", facts.name, f"{days:,} of its different values are dates finer than a year"
-            )
-        if is_dated and _PARTS_OF_YEARS & {*words} and labels:
-            return SafeHarborFinding("C", facts.name, "its name is that of a part of a year")
-        years = [float(text) for text in labels if re.fullmatch(r"\d{4}(\.0)?", text)]
-        if is_dated and _BORN & {*words} and any(_YEARS[0] <= born < self.year - OLDEST for born in years):
-            return SafeHarborFinding("C", facts.name, f"years of birth show ages over {OLDEST}")
-        return None
+        if not is_dated:
+            days = sum(reading(text, is_dated=False) == "finer" for text in labels)
+            why = f"{days:,} of its different values are dates finer than a year"
+            return SafeHarborFinding("C", facts.name, why) if days and days >= _MOSTLY * len(labels) else None
+        if speaks_of(words, "age"):
+            judged = ages_why(labels)
+        else:
+            judged = dates_why(labels, year=self.year, is_birth=bool(_BORN & {*words}))
+            if labels and _PARTS_OF_YEARS & {*words} and not (judged and judged[1]):
+                judged = "its name is that of a part of a year", True
+        return None if judged is None else SafeHarborFinding("C", facts.name, *judged)
 
     def _by_name(self, facts: Facts, values: Callable[[], pa.Array]) -> SafeHarborFinding | None:
         """Judge a column by what it is called, and by whether nearly every row has a value of its own."""
@@ -228,6 +227,9 @@ class _Look:
             return SafeHarborFinding("R", facts.name, "pseudonyms that are derived from an identifier")
         if letter == "B" or (letter is not None and letter in DIRECT and (letter in _ALWAYS or many)):
             return SafeHarborFinding(letter, facts.name, "its name says so") if _shown(values()) else None
+        perhaps = next((each for each in "BPQ" if speaks_of(tokens(facts.name), f"perhaps-{each}")), None)
+        if perhaps is not None and _shown(values()):
+            return SafeHarborFinding(perhaps, facts.name, "its name may say so", is_sure=False)
         if names_units(facts.name) and many:
             return SafeHarborFinding("R", facts.name, "its name is that of a key of people or other units")
         is_own = facts.uniqueness > _UNIQUE and facts.n_known > _FEW
@@ -264,38 +266,6 @@ def _shown(values: pa.Array) -> list[str]:
     """Return the texts that say anything: no stars and no empty ones."""
     written = texts(values).to_pylist()
     return [text for text in written if text.strip() and not isinstance(parse_label(text), Any_)]
-
-
-def _ages(name: str, labels: Sequence[str]) -> SafeHarborFinding | None:
-    """Judge ages: all over 89 must be one category without an upper end, such as 90 or ">= 90"."""
-    over = [span for span in map(_span, labels) if span is not None and span[0] > OLDEST]
-    if not over or over in ([(OLDEST + 1, None)], [(OLDEST + 1, OLDEST + 1)]):
-        return None
-    why = f"{len(over):,} of its different values are ages over {OLDEST}, and not one category"
-    return SafeHarborFinding("C", name, why)
-
-
-def _span(text: str) -> tuple[float, float | None] | None:
-    """Return the ends of the numbers that a label covers, the upper None where open; None where it covers none."""
-    label = parse_label(text)
-    band = band_of(text)
-    ends = (
-        (label.low, label.high) if isinstance(label, Interval) else (text, text) if band is None else band[:2]
-    )
-    try:
-        return None if ends[0] is None else (float(ends[0]), None if ends[1] is None else float(ends[1]))
-    except (TypeError, ValueError):
-        return None
-
-
-def _is_within_year(text: str) -> bool:
-    """Return whether a text is a date, or a label that says more of one than its year."""
-    label = parse_label(text)
-    if isinstance(label, Interval) and label.low and label.high:
-        # From the first of January to an end or a beginning of a year, an interval says no more than years.
-        ends = label.high.endswith(("-12-31", "-01-01"))
-        return bool(_DATE.search(text)) and not (label.low.endswith("-01-01") and ends)
-    return bool(_DATE.search(text))
 
 
 def _codes(text: str) -> tuple[str, ...]:
