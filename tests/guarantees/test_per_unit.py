@@ -455,7 +455,9 @@ def test_a_value_that_everybody_of_a_class_has_is_no_diversity(guarantee: Guaran
 
 
 def test_classes_with_a_value_that_everybody_has_are_joined_with_others() -> None:
-    rows = [{"who": one, "age": 1, "city": "x", "disease": d} for one in range(3) for d in ("a", "bc"[one % 2])]
+    rows = [
+        {"who": one, "age": 1, "city": "x", "disease": d} for one in range(3) for d in ("a", "bc"[one % 2])
+    ]
     rows += [{"who": one, "age": 2, "city": "x", "disease": d} for one in range(3, 6) for d in ("b", "c")]
     for publisher in (Mondrian, OptimalLattice, LocalRecoding, Microaggregation):
         release = publisher(DistinctDiversity(2), random_state=1).release(Table(frame(rows), ROLES))
