@@ -93,19 +93,28 @@ def log_ratio(rows: Rows, everyone: Rows) -> float:
     return max(abs(math.log2(prevalence(rows, value) / prevalence(everyone, value))) for value in values)
 
 
+def share_no_value(rows: Rows) -> bool:
+    """Whether no value is one that everybody has: whoever knows that somebody is there would know it."""
+    return all(prevalence(rows, value) < 1 for value in {one["disease"] for one in rows})
+
+
 PROMISES: dict[str, tuple[Guarantee, Callable[[Rows, Rows], bool]]] = {
     "k": (KAnonymity(3), lambda rows, _: people(rows) >= 3),
     "distinct": (
         DistinctDiversity(2, of="disease"),
-        lambda rows, _: len(set(pairs(rows))) >= 2 and people(rows) >= 2,
+        lambda rows, _: len(set(pairs(rows))) >= 2 and people(rows) >= 2 and share_no_value(rows),
     ),
     "entropy": (
         EntropyDiversity(1.7, of="disease"),
-        lambda rows, _: oracle.effective_values(pairs(rows)) >= 1.7 - 1e-8 and people(rows) >= 2,
+        lambda rows, _: (
+            oracle.effective_values(pairs(rows)) >= 1.7 - 1e-8 and people(rows) >= 2 and share_no_value(rows)
+        ),
     ),
     "recursive": (
         RecursiveDiversity(2, 2, of="disease"),
-        lambda rows, _: oracle.is_recursively_diverse(pairs(rows), 2, 2) and people(rows) >= 2,
+        lambda rows, _: (
+            oracle.is_recursively_diverse(pairs(rows), 2, 2) and people(rows) >= 2 and share_no_value(rows)
+        ),
     ),
     "t": (
         TCloseness(0.3, of="disease"),
@@ -420,3 +429,46 @@ def test_a_release_with_pseudonyms_of_people_is_not_wrong_about_its_risk(tmp_pat
     judgment = judge_release(tmp_path / "out")
     assert judgment.word == "verified"
     assert "risk" in judgment.record.verified
+
+
+def shared() -> Table:
+    """Six people of one class, of whom everybody has one value and one of three others."""
+    others = ["asthma", "cold", "flu"] * 2
+    columns = {
+        "who": [*range(6)] * 2,
+        "age": [1] * 12,
+        "city": ["x"] * 12,
+        "disease": ["hiv"] * 6 + others,
+    }
+    return Table(pa.table(columns), ROLES)
+
+
+@pytest.mark.parametrize(
+    "guarantee", [DistinctDiversity(2), DistinctDiversity(4), EntropyDiversity(1.5), RecursiveDiversity(9, 2)]
+)
+def test_a_value_that_everybody_of_a_class_has_is_no_diversity(guarantee: Guarantee) -> None:
+    verdict = guarantee.check(shared())
+    assert not verdict.ok
+    assert verdict.worst in (1.0, math.inf), "as a class of a single value"
+    with pytest.raises(InfeasibleError):
+        Mondrian(guarantee).release(shared())
+
+
+def test_classes_with_a_value_that_everybody_has_are_joined_with_others() -> None:
+    rows = [
+        {"who": one, "age": 1, "city": "x", "disease": d} for one in range(3) for d in ("a", "bc"[one % 2])
+    ]
+    rows += [{"who": one, "age": 2, "city": "x", "disease": d} for one in range(3, 6) for d in ("b", "c")]
+    for publisher in (Mondrian, OptimalLattice, LocalRecoding, Microaggregation):
+        release = publisher(DistinctDiversity(2), random_state=1).release(Table(frame(rows), ROLES))
+        assert len(set(release.frame["age"].to_pylist())) == 1
+
+
+def test_joining_classes_may_let_everybody_share_a_value() -> None:
+    """Persons 1 and 2 have a in one class each, and both have it in the two together."""
+    apart = [("1", 1, "a"), ("2", 1, "b"), ("2", 2, "a"), ("1", 2, "c")]
+    rows = [{"who": int(who), "age": age, "city": "x", "disease": value} for who, age, value in apart]
+    assert DistinctDiversity(2).check(Table(frame(rows), ROLES)).ok
+    joined = [row | {"age": 1} for row in rows]
+    assert not DistinctDiversity(2).check(Table(frame(joined), ROLES)).ok
+    assert not PerUnit(DistinctDiversity(2), "who").monotone

@@ -21,10 +21,11 @@ from discreet.core.tables.table import Table
 from discreet.core.tables.units import Units
 from discreet.core.verdict import Verdict
 from discreet.guarantees.k_anonymity import KAnonymity
-from discreet.guarantees.l_diversity import DistinctDiversity
+from discreet.guarantees.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.guarantees.population import KMap
 
-_MONOTONE = (KAnonymity, DistinctDiversity, KMap)
+_MONOTONE = (KAnonymity, KMap)
+_DIVERSITY = (DistinctDiversity, EntropyDiversity, RecursiveDiversity)
 
 Found = TypeVar("Found")
 
@@ -37,7 +38,8 @@ class PerUnit(Guarantee):
     The size of a class is the number of its units. A sensitive value counts as often as units in the class have it, so
     a unit with several values counts once for each. Shares of a value, where a guarantee limits them, are shares of the
     units; distributions, where it compares them, are those of all pairs of unit and value. A class that could not keep
-    the guarantee with so few rows cannot with so few units, however many values they have.
+    the guarantee with so few rows cannot with so few units, however many values they have. A class in which all units
+    have one same value is not diverse, whatever others they have: it counts as if that were its only value.
 
     What is limited are shares of units. A release shows how many rows have a value, and who knows how many rows a unit
     has in a class may infer more from it; a caution of the release counts those of whom that is so.
@@ -82,7 +84,10 @@ class PerUnit(Guarantee):
 
     @property
     def monotone(self) -> bool:  # type: ignore[override]  # as the guarantee and its counting are
-        """Whether joining classes keeps the guarantee: shares of units do not mix when a unit is in both classes."""
+        """Whether joining classes keeps the guarantee.
+
+        Shares of units do not mix when a unit is in both classes, which may lack a value in one and have it in both.
+        """
         return isinstance(self.guarantee, _MONOTONE) and self.guarantee.monotone
 
     @property
@@ -154,7 +159,7 @@ class PerUnit(Guarantee):
         """Return which classes of a whole table to keep."""
 
         def judged(units: Groups) -> BoolArray:
-            return np.asarray(self.guarantee.together(units) & (units.sizes >= self.smallest))
+            return np.asarray(self.guarantee.together(units) & self._can_hold(units))
 
         return np.asarray(self._of_present(groups, judged, self._sizes(groups) >= self.smallest))
 
@@ -230,12 +235,29 @@ class PerUnit(Guarantee):
 
     def _measured(self, units: Groups) -> FloatArray:
         measure = self.guarantee.measure(units)
+        if self.higher_is_better or self.smallest > 1:
+            # As a class of a single value measures.
+            measure = np.where(self._shares_value(units), 1.0 if self.higher_is_better else np.inf, measure)
         few = units.sizes < self.smallest
         at_best = np.minimum(measure, units.sizes) if self.higher_is_better else np.inf
         return np.where(few, at_best, measure)
 
     def _held(self, units: Groups) -> BoolArray:
-        return np.asarray(self.guarantee.holds(units) & (units.sizes >= self.smallest))
+        return np.asarray(self.guarantee.holds(units) & self._can_hold(units))
+
+    def _can_hold(self, units: Groups) -> BoolArray:
+        """Return for every class whether it has enough units, and no value that diversity forbids all of them."""
+        enough = units.sizes >= self.smallest
+        return np.asarray(enough & ~self._shares_value(units) if self.smallest > 1 else enough)
+
+    def _shares_value(self, units: Groups) -> BoolArray:
+        """Return for every class whether all of its units have one same value, which diversity is to prevent."""
+        shared = np.zeros(units.n_groups, np.bool_)
+        if isinstance(self.guarantee, _DIVERSITY):
+            for name in self.guarantee.columns(tuple(units.sensitive)):
+                counts = units.sensitive[name]
+                shared[counts.group[counts.counts == units.sizes[counts.group]]] = True
+        return shared
 
     def _judge(self, groups: Groups, judged: BoolArray) -> tuple[Verdict, BoolArray]:
         if self.table_wide:

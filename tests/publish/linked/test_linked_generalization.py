@@ -315,3 +315,11 @@ def test_closeness_is_judged_among_people_with_rows() -> None:
         KAnonymity(2) & TCloseness(0.6, of="drug"), max_suppressed=0.5, row_counts="unknown"
     ).release(linked(rows))
     assert release.verdict.ok
+
+
+def test_a_value_that_everybody_of_a_class_has_is_refused() -> None:
+    people = Table(pa.table({"who": list(range(6)), "age": [60] * 6}), {"who": person(), "age": quasi()})
+    drugs = pa.table({"who": [*range(6)] * 2, "drug": ["prep"] * 6 + ["a", "b", "c"] * 2})
+    linked = LinkedTables({"people": people, "drugs": Table(drugs, {"who": person(), "drug": sensitive()})})
+    with pytest.raises(InfeasibleError):
+        LinkedGeneralization(KAnonymity(5) & DistinctDiversity(4)).release(linked)

@@ -13,7 +13,7 @@ from discreet.core.tables.linked_tables import joined_views
 
 
 def date_gaps(release: Release) -> Iterator[Caution]:
-    """Count the people whom the days between their shifted dates single out in their class."""
+    """Count the people whom the days between their dates single out in their class."""
     data = release.data
     people, items, start = [], [], 1
     for name, part in release.recipe["tables"].items():
@@ -53,6 +53,8 @@ def date_gaps(release: Release) -> Iterator[Caution]:
             "date-gaps",
             f"All dates of a person were shifted by the same number of days, so the days between two of them stay as "
             f"they were. {alone:,} of {data.n_people:,} people are singled out by those days in their class: whoever "
-            "knows them finds the person, and with one true date all others. Leave the dates out, or make them "
-            "quasi-identifiers with years or months, where others may know them.",
+            "knows them finds the person, and with one true date all others. The first and the last of a person's dates, "
+            "with the period that the data covers, limit the shift of all of them, and so does another release under "
+            "the same key with another max_shift. Leave the dates out, or make them quasi-identifiers with years or "
+            "months, where others may know them.",
         )

@@ -378,7 +378,11 @@ def _membership(release: Release) -> Iterator[Caution]:
     """
     guarantee = release.guarantee
     parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
-    judged = {type(inner).__name__ for part in parts if hasattr(inner := getattr(part, "guarantee", part), "population")}
+    judged = {
+        type(inner).__name__
+        for part in parts
+        if hasattr(inner := getattr(part, "guarantee", part), "population")
+    }
     if release.recipe.get("method") == "Generalization" and not release.evidence.suppressed:
         judged.discard("DeltaPresence")
     if release.recipe.get("method") == "Generalization":
