@@ -96,7 +96,7 @@ class Guard:
                 await _answer(guarded, 403, refusal)
 
     async def _open(self, scope: Scope, send: Send) -> None:
-        """Exchange the token of the address for a cookie that scripts cannot read and pages of other sites cannot send."""
+        """Exchange the token of the address for a cookie that no script reads and no page of another site sends."""
         tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         if len(tokens) != 1 or not _same(tokens[0], self._secrets.token):
             await _answer(send, 403, b"This address has no valid token. Use the one that the terminal shows.")
