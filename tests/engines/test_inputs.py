@@ -7,7 +7,7 @@ import gzip
 import io
 import sqlite3
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
@@ -22,6 +22,7 @@ from discreet import Table, identifier, quasi
 from discreet.core.engine import arrow_table
 from discreet.core.errors import InputError, SchemaError
 from discreet.engines.files import read
+from discreet.engines.inputs import partition_types
 
 SECRET = "Sekretowski"
 ROWS = pa.table({"age": [30, 31, None], "zip": ["02139", "1", None]})
@@ -245,3 +246,12 @@ def test_database_files_that_cannot_be_read_are_one_line(tmp_path: Path) -> None
     with duckdb.connect(str(used)) as session:
         session.execute("CREATE TABLE p AS SELECT 1 AS age")
         assert "another program has it open" in refused(used)
+
+
+@pytest.mark.parametrize(
+    ("days", "type_"),
+    [(["2024-01-31", "2024-02-29"], pa.date32()), (["2024-01-30", "2023-02-29"], pa.string())],
+)
+def test_partitions_are_dates_where_all_days_exist(days: list[str], type_: pa.DataType) -> None:
+    names = [PurePath(f"day={day}/a.parquet") for day in days]
+    assert partition_types(names, "visits") == {"day": type_}

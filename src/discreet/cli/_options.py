@@ -28,7 +28,9 @@ class DataPath(click.Path):
             return super().convert(value, param, ctx)
         from discreet.engines.addresses import address_of
 
-        return address_of(value)
+        return address_of(value.strip() if isinstance(value, str) else value) or super().convert(
+            value, param, ctx
+        )
 
 
 DATA = DataPath(path_type=Path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import glob
 import os
 import re
@@ -31,7 +32,7 @@ _PARTITION = re.compile(r"([^=]+)=(.*)", re.DOTALL)
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 # A leading zero makes a code of a number; 18 digits always fit into 64 bits.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
-_DATE = re.compile(r"[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)")
+_DATE = re.compile(r"[12]\d{3}-\d\d-\d\d")
 _HEAD = 4096
 
 P = TypeVar("P", bound=PurePath)
@@ -151,10 +152,20 @@ def partition_types(names: Sequence[PurePath], source: object) -> dict[str, pa.D
 
 
 def _partition_type(values: set[str]) -> pa.DataType:
-    for pattern, type_ in ((_WHOLE, pa.int64()), (_DATE, pa.date32())):
-        if values and all(pattern.fullmatch(value) for value in values):
+    for is_of_type, type_ in ((_WHOLE.fullmatch, pa.int64()), (_is_day, pa.date32())):
+        if values and all(map(is_of_type, values)):
             return type_
     return pa.string()
+
+
+def _is_day(value: str) -> bool:
+    if not _DATE.fullmatch(value):
+        return False
+    try:
+        dt.date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _root(pattern: Path) -> Path:

@@ -151,7 +151,7 @@ class _Relations:
         self.ours: WeakSet[Any] = WeakSet()
         """Those of our own connections, where nobody chose a collation."""
         self.unsorted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-        """The rows of those that `run_sorted` made, before they were sorted."""
+        """The rows of those that `query_sorted` made, before they were sorted."""
 
 
 _made = _Relations()
@@ -169,7 +169,7 @@ def is_ours(relation: duckdb.DuckDBPyRelation) -> bool:
 
 
 def in_any_order(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-    """Return the same rows without sorting them, where `run_sorted` made the relation: counting needs no order.
+    """Return the same rows without sorting them, where `query_sorted` made the relation: counting needs no order.
 
     The engine would sort all rows again for every query.
     """

@@ -39,7 +39,7 @@ def predictions(after: Sequence[Prediction], before: Sequence[Prediction] | None
             row.insert(2, percent(original.score))
     text = (
         "How well a simple model predicts a sensitive column from the quasi-identifiers: it is trained on 70% of "
-        f"{after[0].n_rows:,} rows, and tested on the others. The standard error of a score is up to {_error(after)}."
+        f"{after[0].n_rows:,} rows, and tested on the others. Two standard errors of a score are up to {_error(after)}."
     )
     return Section("use", "Predictions", text, [TableBlock(head, cells, "Predictions")])
 
