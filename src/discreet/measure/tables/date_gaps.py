@@ -53,7 +53,7 @@ def date_gaps(release: Release) -> Iterator[Caution]:
             "date-gaps",
             f"All dates of a person were shifted by the same number of days, so the days between two of them stay as "
             f"they were. {alone:,} of {data.n_people:,} people are singled out by those days in their class: whoever "
-            "knows them finds the person, and with one true date all others. The first and the last of a person's dates, "
+            "knows them finds the person, and with one true date all others. A person's first and last date, "
             "with the period that the data covers, limit the shift of all of them, and so does another release under "
             "the same key with another max_shift. Leave the dates out, or make them quasi-identifiers with years or "
             "months, where others may know them.",

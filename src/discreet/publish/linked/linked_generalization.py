@@ -52,8 +52,8 @@ class LinkedGeneralization:
     Dates that nobody is assumed to know may be shifted: all dates of a person by the same number of days, drawn
     uniformly from ``-max_shift`` to ``max_shift`` by a secret key. That hides when something happened, up to that many
     days, less what a person's first and last date rule out for whoever knows the period of the data. It does not hide
-    how many days lie between two dates of a person, and who knows one of the dates knows them all. Another ``max_shift``
-    under the same key draws other shifts, and both releases together narrow them.
+    how many days lie between two dates of a person, and who knows one of the dates knows them all. Another
+    ``max_shift`` under the same key draws other shifts, and both releases together narrow them.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ class LocalSuppression(TablePublisher):
     are not looked at.
 
     Where the guarantee is a matter of class sizes and the table is small, the stars are the fewest there can be
-    where equal rows are published alike, by an integer program; ``optimal`` of the evidence means that. Publishing equal
-    rows apart may need fewer. Elsewhere classes are published from the fewest stars up,
+    where equal rows are published alike, by an integer program; ``optimal`` of the evidence means that. Apart may need
+    fewer. Elsewhere classes are published from the fewest stars up,
     and each row that is left joins the class with which it loses least, as in `LocalRecoding`. Under a guarantee about
     sensitive values every release carries its caution.
 
