@@ -39,14 +39,16 @@ def least_people(tables: Mapping[str, Rows], roles: Roles, *, known: bool) -> in
 
 
 def least_values(tables: Mapping[str, Rows], roles: Roles, column: str, *, known: bool) -> int:
-    """The l of distinct diversity: values in a class that has any, no more than its people."""
+    """The l of distinct diversity: values in a class that has any, no more than its people; 1 where all share one."""
     name = next(table for table, of_table in roles.items() if of_table.get(column) == "sensitive")
     key = next(each for each, role in roles[name].items() if role == "person")
     found = []
     for people in classes(tables, roles, known=known):
         values = {row[column] for row in tables[name] if str(row[key]) in people}
         if values:
-            found.append(min(len(values), len(people)) if len(people) < len(values) else len(values))
+            holders = [{str(row[key]) for row in tables[name] if row[column] == value} for value in values]
+            shared = any(set(people) <= those for those in holders)
+            found.append(1 if shared else min(len(values), len(people)))
     return min(found)
 
 

@@ -319,7 +319,9 @@ def test_closeness_is_judged_among_people_with_rows() -> None:
 
 def test_a_value_that_everybody_of_a_class_has_is_refused() -> None:
     people = Table(pa.table({"who": list(range(6)), "age": [60] * 6}), {"who": person(), "age": quasi()})
-    drugs = pa.table({"who": [*range(6)] * 2, "drug": ["prep"] * 6 + ["a", "b", "c"] * 2})
-    linked = LinkedTables({"people": people, "drugs": Table(drugs, {"who": person(), "drug": sensitive()})})
+    drugs = pa.table({"who": [*range(6)] * 2, "month": [1] * 12, "drug": ["prep"] * 6 + ["a", "b", "c"] * 2})
+    linked = LinkedTables(
+        {"people": people, "drugs": Table(drugs, {"who": person(), "month": quasi(), "drug": sensitive()})}
+    )
     with pytest.raises(InfeasibleError):
         LinkedGeneralization(KAnonymity(5) & DistinctDiversity(4)).release(linked)
