@@ -519,3 +519,16 @@ def test_views_that_could_not_keep_their_promise_are_refused(tmp_path: Path) -> 
     assert "lies in the database of the table" in result.output
     assert run_sql("SELECT to_regclass('never_made')::text") == [(None,)]
     assert not (tmp_path / "out").exists()
+
+
+def test_the_definition_of_a_view_says_nothing_of_dropped_columns(tmp_path: Path) -> None:
+    url = store("paid", people())
+    table = url.partition("=")[2]
+    view = f"{table}_k5"
+    run_sql(f"ALTER TABLE {table} ADD salary numeric DEFAULT 1234567.125")
+    to = postgres_url().replace("table=", f"view={view}")
+    result = anonymize(url, *view_options(tmp_path / "out", "--to", to, "--rest", "drop"))
+    assert result.exit_code == 0, result.output
+    ((definition,),) = run_sql(f"SELECT pg_get_viewdef('{view}'::regclass)")
+    assert "salary" not in definition
+    assert "numeric(10,3)" not in definition

@@ -55,15 +55,17 @@ def table_relation(address: Address) -> PostgresRelation:
     session = DatabaseSession(address)
     oid, quoted = find_table(session, table)
     refused: dict[str, str] = {}
-    cells = []
+    cells: dict[str, str] = {}
     for name, type_, category, modifier in session.execute(COLUMNS, [oid]):
         column = quoted_name(name)
         cell = _cell(session, quoted, column, name, type_, category, modifier)
         if cell is None:
             refused[name] = type_.removeprefix("_") + ("[]" if type_.startswith("_") else "")
             cell = "CAST(NULL AS bytea)"
-        cells.append(f"{cell} AS {column}")
-    relation = PostgresRelation(session, f"SELECT {', '.join(cells)} FROM {quoted}", refused)
+        cells[name] = f"{cell} AS {column}"
+    relation = PostgresRelation(
+        session, f"SELECT {', '.join(cells.values())} FROM {quoted}", refused, cells, quoted
+    )
     if not session.execute(f"SELECT 1 FROM {quoted} LIMIT 1"):
         raise InputError(f"{address} has columns but no rows.")
     return relation

@@ -136,8 +136,9 @@ class NewView(NewTable):
                 )
         # Without the barrier, a condition of whoever reads the view could run on rows that the view leaves
         # out.
+        live = original.narrowed(names)
         self._session.execute(
-            f"CREATE VIEW {self._quoted} WITH (security_barrier) AS WITH live AS ({original.sql}), {frame.select}"
+            f"CREATE VIEW {self._quoted} WITH (security_barrier) AS WITH live AS ({live}), {frame.select}"
         )
         if _digest(self.rows) != _digest(released):
             raise OutputError(

@@ -8,7 +8,7 @@ import re
 import secrets
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -172,6 +172,8 @@ class PostgresRelation:
     session: DatabaseSession
     sql: str
     refused: dict[str, str] = field(default_factory=dict)
+    cells: dict[str, str] = field(default_factory=dict)
+    table: str = ""
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -182,6 +184,10 @@ class PostgresRelation:
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self.schema.names)
+
+    def narrowed(self, names: Collection[str]) -> str:
+        """Write the query of some columns of a table alone; casts of others may hold digits of their values."""
+        return f"SELECT {', '.join(cell for name, cell in self.cells.items() if name in names)} FROM {self.table}"
 
     def query(self, sql: str, mapping: pa.Table | None = None) -> PostgresRelation:
         """Query the relation under the name ``source``, in the SQL of DuckDB, with a table beside it."""
