@@ -39,12 +39,12 @@ _NOTHING = {"unknown", "missing", "not known", "n/a", "na", "nan", "none", "null
 _FLAGS = {"0", "1", "true", "false", "yes", "no", "y", "n"}
 
 
-def reading(text: str, *, is_dated: bool = True) -> Reading:
+def fineness_of(text: str, *, is_dated: bool = True) -> Reading:
     """Return whether a label says a year or less of a date, more, or what cannot be read.
 
     Digits alone, as in 202405, are a month in a column of dates; elsewhere they are a number.
 
-    >>> [reading(text) for text in ("2024", "[2020, 2024]", "2024-05", "May 2024", "20240501", "spring")]
+    >>> [fineness_of(text) for text in ("2024", "[2020, 2024]", "2024-05", "May 2024", "20240501", "spring")]
     ['year', 'year', 'finer', 'finer', 'finer', 'unread']
     """
     if _years(text) is not None:
@@ -57,7 +57,7 @@ def reading(text: str, *, is_dated: bool = True) -> Reading:
 def dates_why(labels: Sequence[str], *, year: int, is_birth: bool) -> tuple[str, bool] | None:
     """Return why a column of dates keeps more than years, and whether that is sure; None where it does not."""
     labels = _telling(labels)
-    readings = [reading(text) for text in labels]
+    readings = [fineness_of(text) for text in labels]
     if "finer" in readings:
         return f"{readings.count('finer'):,} of its different values are dates finer than a year", True
     spans = [span for text in labels if (span := _years(text)) is not None]

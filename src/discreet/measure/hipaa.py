@@ -18,7 +18,7 @@ from discreet.core.identifiers import DIRECT, LETTERS, identifiers_in, named_let
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.tables.labels import Any_, SetOf, parse_label, texts
-from discreet.measure.dates import ages_why, dates_why, reading
+from discreet.measure.dates import ages_why, dates_why, fineness_of
 from discreet.measure.spelling import LIKELY, text_frames
 
 FEWEST_PEOPLE = 20_000
@@ -208,7 +208,7 @@ class _Look:
             return None
         labels = _shown(values())
         if not is_dated:
-            days = sum(reading(text, is_dated=False) == "finer" for text in labels)
+            days = sum(fineness_of(text, is_dated=False) == "finer" for text in labels)
             why = f"{days:,} of its different values are dates finer than a year"
             return SafeHarborFinding("C", facts.name, why) if days and days >= _MOSTLY * len(labels) else None
         if speaks_of(words, "age"):
