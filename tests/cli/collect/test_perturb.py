@@ -88,7 +88,7 @@ def test_a_column_of_names_beside_the_noise_is_named(
     shown = invoke(*command).stdout
     assert "Column 'name' is published as it is, and 3,000 of 3,000 rows" in shown
     assert "So it is with 1 more" in shown
-    assert "Column 'key' is published as it is, and 3,000 of 3,000 rows" in plain["cautions"][2]["text"]
+    assert "Column 'key' is published as it is, and 3,000 of 3,000 rows" in plain["cautions"][3]["text"]
     assert "--drop" in shown
     assert "Person" not in shown
     dropped = invoke(*command, "--drop", "name,key").stdout
