@@ -53,8 +53,8 @@ class OptimalLattice(LatticeSearch):
     aggregate
         How columns are put together: ``"mean"``, ``"sum"``, ``"maximum"`` or ``"geometric"``.
     suppression_factor
-        How much a suppressed row counts beside a generalized one in the loss: 0.5 as much as the widest cells, less
-        below, and above it is generalization that counts less.
+        What counts in the loss, from 0, only generalization, to 1, only suppression. At 0.5 a suppressed row costs as
+        much as one whose cells are as wide as can be; below it costs less, and above, generalized cells do.
     target
         A sensitive column that classes shall predict: in place of the measure, the share of rows is minimized that the
         most frequent value of their class misses, suppressed rows among them.
