@@ -69,7 +69,9 @@ _CONSENT = click.option(
 _LISTEN = click.option("--listen", metavar="HOST:PORT", help="Listen here instead of the session's address.")
 
 
-@click.group(cls=CommandGroup, short_help="Compute with other organizations without pooling the data.", epilog=_GROUP)
+@click.group(
+    cls=CommandGroup, short_help="Compute with other organizations without pooling the data.", epilog=_GROUP
+)
 def party() -> None:
     """Run a protocol between organizations: each learns the common result and what the protocol declares.
 

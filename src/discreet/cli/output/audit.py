@@ -42,7 +42,9 @@ _COARSER = (
 )
 
 
-@click.group(cls=CommandGroup, short_help="Answer queries until an answer would disclose a value.", epilog=_GROUP)
+@click.group(
+    cls=CommandGroup, short_help="Answer queries until an answer would disclose a value.", epilog=_GROUP
+)
 def audit() -> None:
     """Put an auditor in front of data: aggregate queries are answered or denied, and never forgotten."""
 
