@@ -125,7 +125,7 @@ class HiddenRules(Kind):
 
     def public_figures(self, release: Release) -> PublicFigures:
         """Return what the released data shows."""
-        of_data = super().public_figures(release)  # type: ignore[safe-super]  # those of the kind of data
+        of_data = super().public_figures(release)
         return PublicHidingFigures(release, self.records_name, of_data)
 
     def why_not_for_rows(self) -> str | None:

@@ -159,8 +159,8 @@ class TableKind(Kind):
     name = "table"
     formats = WRITTEN
     title = "A table"
-    public_half = PublicTableFigures
-    private_half = PrivateTableFigures
+    public_half: ClassVar[type[PublicFigures]] = PublicTableFigures
+    private_half: ClassVar[type[PrivateFigures]] = PrivateTableFigures
     records_name = "rows"
     section: ClassVar[str | None] = "columns"
     takes = "table"

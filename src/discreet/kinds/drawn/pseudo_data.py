@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discreet.core.figures import Caution, PrivateFigures
+from discreet.core.figures import Caution, PrivateFigures, PublicFigures
 from discreet.core.guarantee import Guarantee
 from discreet.core.registry import Method
 from discreet.core.release import Release
@@ -88,8 +88,8 @@ class PseudoKind(TableKind):
     name = "pseudo-data"
     section = None
     title = "Pseudo-records"
-    public_half = PublicPseudoFigures
-    private_half = PrivatePseudoFigures
+    public_half: ClassVar[type[PublicFigures]] = PublicPseudoFigures
+    private_half: ClassVar[type[PrivateFigures]] = PrivatePseudoFigures
     not_for_rows = "pseudo-data, which is drawn anew from a whole table"
     basis = "from the sizes and levels of the groups"
     by_evidence = True
