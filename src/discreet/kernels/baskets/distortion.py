@@ -140,6 +140,8 @@ def _distort_rows(indptr, items, n_items, keep_all, threshold, tail, guide, key,
     return position
 
 
+# As `_distort_rows`, with a column of bits for each item: every block has words of its own, so that threads share
+# none.
 @compiled
 def _distort_bits(indptr, items, n_items, keep_all, threshold, tail, guide, key, start, stop, blocks):
     words, draws, gaps, state, basket = _space(n_items)
