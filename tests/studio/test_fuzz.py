@@ -86,7 +86,7 @@ def test_every_page_is_described(client: httpx.Client, described: dict[str, Any]
     listed = {(method, path) for path, operations in described["paths"].items() for method in operations}
     assert listed == routes | {("get", "/openapi.json")}
     assert all(operation["summary"] for path in described["paths"].values() for operation in path.values())
-    assert httpx.get(f"{client.base_url}/openapi.json").status_code == 403
+    assert httpx.get(f"{client.base_url}openapi.json").status_code == 403
 
 
 def test_nothing_that_is_sent_breaks_the_studio(
@@ -111,7 +111,7 @@ def test_nothing_that_is_sent_breaks_the_studio(
         )
         @given(case=operation.as_strategy())
         def send(case: Any) -> None:
-            response = case.call(base_url=server.origin, headers=headers, allow_redirects=False, timeout=120)
+            response = case.call(base_url=server.home.rstrip("/"), headers=headers, allow_redirects=False, timeout=120)
             _cancel(server)
             assert response.status_code in (200, 303, 400, 404), (
                 case.method,

@@ -163,7 +163,7 @@ async def _editor(visit: Visit) -> Response:
             problem = problem or str(error)
     counts = dict(drawn["bars"]) if not drawn["line"] else {}
     return visit.page(
-        "column.html", project=project, step="roles", name=name, address=address, entry=entry or {}, way=way,
+        "column.html", project=project, step="roles", name=name, address=visit.root + address, entry=entry or {}, way=way,
         ways=editing.WAYS, drawn=drawn, levels=levels, problem=problem, level=level, counts=counts,
         boxes=None if lines is None else editing.value_groups(lines, level),
         n_levels=0 if lines is None else len(lines[0]) - 2,

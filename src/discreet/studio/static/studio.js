@@ -2,6 +2,8 @@
 (() => {
   "use strict";
   const root = document.documentElement;
+  /* How every address begins: the studio answers under a secret path alone. */
+  const base = new URL("..", document.currentScript.src).pathname.replace(/\/$/, "");
   const memory = { get: () => { try { return localStorage.getItem("discreet-theme"); } catch { return null; } } };
   if (memory.get()) root.dataset.theme = memory.get();
   const token = () => document.querySelector("meta[name=discreet-token]").content;
@@ -28,7 +30,7 @@
       alarm("The studio does not answer. Is it still running in its terminal?");
       return false;
     }
-    if (answer.go) { await show(answer.go, true, isStale); return true; }
+    if (answer.go) { await show(base + answer.go, true, isStale); return true; }
     alarm(answer.error + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
     return false;
   }
@@ -162,7 +164,7 @@
       bar.hidden = true;
       let answer = {};
       try { answer = JSON.parse(request.responseText); } catch { /* not an answer of ours */ }
-      if (answer.go) show(answer.go); else alarm((answer.error || "The file was not taken.") + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
+      if (answer.go) show(base + answer.go); else alarm((answer.error || "The file was not taken.") + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
     };
     request.onerror = () => { bar.hidden = true; alarm("The file was not taken: the studio does not answer, or refused it."); };
     alarm("");
