@@ -99,13 +99,22 @@ def test_only_the_address_with_the_token_opens_the_studio(server: StudioServer) 
 def test_no_address_answers_outside_the_secret_path(server: StudioServer, client: httpx.Client) -> None:
     address = uploaded(client)
     cookie = {"Cookie": f"discreet-studio-{server.port}={server.secrets.session}"}
-    roots = ("", "/", "/guess", server.secrets.root[:-1], f"/{server.secrets.root}", server.secrets.root + "x")
+    roots = (
+        "",
+        "/",
+        "/guess",
+        server.secrets.root[:-1],
+        f"/{server.secrets.root}",
+        server.secrets.root + "x",
+    )
     for root in roots:
         for path in ("/", f"{address}/look", "/static/studio.js"):
             answer = httpx.get(f"{server.origin}{root}{path}", headers=cookie)
             assert (answer.status_code, "p.csv" in answer.text) == (403, False), (root, path)
     home, look = client.get("/").text, client.get(f"{address}/look").text
-    addresses = re.findall(r'(?:href|src|action|data-(?:load|upload|events|live|action))="([^"]*)"', home + look)
+    addresses = re.findall(
+        r'(?:href|src|action|data-(?:load|upload|events|live|action))="([^"]*)"', home + look
+    )
     inside = (f"{server.secrets.root}/", "#", "data:,")
     assert [link for link in addresses if not link.startswith(inside)] == []
 

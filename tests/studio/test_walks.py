@@ -272,7 +272,9 @@ def test_a_page_of_another_port_can_neither_read_nor_change_anything(
             third.wait_for_function("document.title === 'hostile'")
             assert len(received) >= 3
             sent = "".join(received)
-            assert [word for word in (server.secrets.session, server.secrets.root, "/look") if word in sent] == []
+            assert [
+                word for word in (server.secrets.session, server.secrets.root, "/look") if word in sent
+            ] == []
             page.goto(server.home)
             page.wait_for_selector("h1")
     finally:

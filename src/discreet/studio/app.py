@@ -58,6 +58,12 @@ class Visit:
             raise MissingPageError
         return project
 
+    def project_with(self, step: str) -> Project:
+        """Return the project of the address, if its task has the step."""
+        if step not in dict(pages.steps_of(self.project)):
+            raise MissingPageError
+        return self.project
+
     async def form(self) -> list[tuple[str, str]]:
         """Return the fields of a form, which arrive as a JSON list of pairs."""
         body = await self.body(_LARGEST_FORM)

@@ -105,11 +105,13 @@ class Guard:
     async def _open(self, scope: Scope, send: Send) -> None:
         """Exchange the token of the address for a cookie that no script reads and no page of another site sends."""
         tokens = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        if len(tokens) != 1 or not any([_same(tokens[0], token) for token in self._opening]):
+        if len(tokens) != 1 or not any(_same(tokens[0], token) for token in self._opening):
             await _answer(send, 403, b"This address has no valid token. Use the one that the terminal shows.")
             return
         self._opening -= {tokens[0]} - {self._secrets.token}
-        cookie = f"{self._cookie}={self._secrets.session}; Path={self._secrets.root}/; HttpOnly; SameSite=Strict"
+        cookie = (
+            f"{self._cookie}={self._secrets.session}; Path={self._secrets.root}/; HttpOnly; SameSite=Strict"
+        )
         # A redirect would still count as coming from the page that held the link; a page of our own does not.
         page = _ENTERED % {b"root": self._secrets.root.encode()}
         await _answer(send, 200, page, b"text/html; charset=utf-8", (b"set-cookie", cookie.encode()))

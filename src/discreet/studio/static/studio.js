@@ -228,8 +228,18 @@
     }
   }
 
-  /* A point of the solutions goes to its row. */
+  /* A point of the solutions goes to its row, a node of the lattice to its levels. */
   function choose(event, point) {
+    const form = document.getElementById("node"), levels = point && point.datum && point.datum.l;
+    if (form && levels) {
+      const names = JSON.parse(form.dataset.names);
+      form.querySelector("span").textContent = `Level ${levels.map((level, at) => `${level} of ${names[at]}`).join(", ")}.`;
+      form.querySelector("button").value = levels.join(",");
+      form.hidden = false;
+      form.scrollIntoView({ block: "center" });
+      form.querySelector("button").focus({ preventScroll: true });
+      return;
+    }
     const button = point && point.datum && document.getElementById(`choice-${point.datum.number}`);
     if (button) { button.focus(); button.closest("tr").scrollIntoView({ block: "center" }); }
   }
