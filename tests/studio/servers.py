@@ -56,7 +56,7 @@ def running(**settings: Any) -> Iterator[StudioServer]:
 @contextmanager
 def client_of(server: StudioServer) -> Iterator[httpx.Client]:
     """Return a client that has opened the studio, and sends what its pages send."""
-    with httpx.Client(base_url=server.origin, timeout=120) as client:
+    with httpx.Client(base_url=server.home, timeout=120) as client:
         assert client.get(server.address).status_code == 200
         client.headers.update({"Origin": server.origin, "X-Discreet-Token": server.secrets.change})
         yield client
@@ -112,7 +112,7 @@ def watched_page(chromium: Any, server: StudioServer, **settings: Any) -> Iterat
         "request",
         lambda request: (
             None
-            if request.url.startswith((server.origin, "data:", "blob:"))
+            if request.url.startswith((server.home, server.address, "data:", "blob:"))
             else problems.append(f"a request to {request.url}")
         ),
     )

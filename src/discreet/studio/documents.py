@@ -92,6 +92,7 @@ def command_text(document: Document) -> str:
         [
             f"discreet anonymize {shlex.quote(document['input']['path'])}",
             *options,
+            *([f"--allow {_listed(allow)}"] if (allow := document["output"].get("allow")) else []),
             f"--out {document['output'].get('folder', FOLDER)}",
         ]
     )
@@ -193,17 +194,18 @@ def python_text(document: Document) -> str:
     names = ", ".join(sorted({type(part).__name__ for part in parts}))
     settings = {name: setting for name, setting in document["method"].items() if name != "name"}
     options = dict(document["input"])
+    allow = f", allow={document['output']['allow']!r}" if document["output"].get("allow") else ""
     reading = "".join(f", {name}={option!r}" for name, option in options.items() if name != "path")
     return (
         f"from discreet import Table, read\nfrom discreet.guarantees import {names}\n"
         f"from discreet.job import roles_of\nfrom discreet.publish import {method.class_name}\n\n"
         f'data = Table(read({options["path"]!r}{reading}), roles_of("job.toml"))\n'
         f"release = {constructor(method, expression(guarantee), settings)}.release(data)\n"
-        f'release.write("{FOLDER}")\n'
+        f'release.write("{FOLDER}"{allow})\n'
     )
 
 
 def job_of(document: Document, path: Path | str, out: Path | None) -> Job:
     """Return the job of a document about data at a path, to be written into a folder."""
-    output = {} if out is None else {"folder": out}
+    output = {} if out is None else {**document.get("output", {}), "folder": out}
     return Job.from_dict({**document, "input": {**document["input"], "path": path}, "output": output})

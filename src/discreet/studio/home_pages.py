@@ -37,7 +37,7 @@ async def _home(visit: Visit) -> Response:
         path = await run_in_threadpool(sample_file, task, visit.projects.folder)
         project = visit.projects.add(path.name, task, path)
         await first_look(project, {})
-        return RedirectResponse(f"/p/{project.number}/look", status_code=303)
+        return RedirectResponse(f"{visit.root}/p/{project.number}/look", status_code=303)
     files = offered_names(visit, task)
     return visit.page(
         "home.html", tasks=TASKS.values(), task=task, files=files, projects=visit.projects.all()

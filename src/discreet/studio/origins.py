@@ -18,6 +18,8 @@ _HIERARCHY = (
     "intervals", "cuts", "mask", "flat", "tree", "rows", "scale", "icd", "ip", "codes",
     "origin", "bottom", "top", "unit", "levels", "char", "width", "ordered",
 )  # fmt: skip
+_ALLOWING = ("allow", "allow_unique")
+"""Keys that publish what names people: each person decides that anew."""
 _NAMING = ("key", "previous")
 """Fields of the pages that name a file or a variable: each person fills them in anew."""
 
@@ -41,20 +43,31 @@ def own_document(task: Task, document: object) -> Document:
     )
     made = _only("", document, {"input", "output", *own})
     _only("input", made.get("input", {}), ("path", *READ_BY))
-    # The pages never change it, and scripts hand it to a shell.
+    # The pages never change the folder or the file, and scripts hand them to a shell.
     expected = first_document(task, "").get("output", {})
-    for name, value in _only("output", made.get("output", {}), expected).items():
+    output = _only("output", made.get("output", {}), {*expected, *_ALLOWING})
+    if "output" in made:
+        made["output"] = _without_allowing(output)
+    for name, value in made.get("output", {}).items():
         if value != expected[name]:
             raise _refusal("output", name)
     for name, spec in sections.items():
         made[name] = _parameters(name, spec, made.get(name, {}))
+    columns = {}
     for name, entry in _table("columns", made.get("columns", {})).items():
-        hierarchy = _only(f"columns.{name}", entry, ("role", "hierarchy")).get("hierarchy", {})
-        _only(f"columns.{name}.hierarchy", hierarchy, _HIERARCHY)
+        columns[name] = _only(f"columns.{name}", entry, ("role", "hierarchy", *_ALLOWING))
+        _only(f"columns.{name}.hierarchy", columns[name].get("hierarchy", {}), _HIERARCHY)
+    made |= (
+        {"columns": {name: _without_allowing(entry) for name, entry in columns.items()}} if columns else {}
+    )
     if task.makes_release:
         made["guarantee"] = [_guarantee(task, part) for part in _list("guarantee", made.get("guarantee"))]
         made["method"] = _method(task, made.get("method"))
     return made
+
+
+def _without_allowing(section: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in section.items() if name not in _ALLOWING}
 
 
 def _guarantee(task: Task, part: object) -> dict[str, Any]:

@@ -21,11 +21,13 @@ from discreet.kinds.blocks import (
     Subsection,
     TableBlock,
     Tiles,
+    share_figure,
 )
 from discreet.kinds.judging import Judgment
 from discreet.kinds.kind import kind_of
 from discreet.kinds.sections.risk import guarantee
 from discreet.kinds.wording import counted, handing_on, number, percent
+from discreet.output.hiding.methods import Compared
 from discreet.report.page import environment
 from discreet.report.theme import PAGE, encoded_by, page_chart
 
@@ -79,6 +81,43 @@ def made_page(result: Made) -> str:
         [
             Section("cautions", "Before you hand it on", "", [Bullets(cautions)]) if cautions else None,
             Section("result", "What was found", "", list(_figures(shown))),
+        ]
+    )
+
+
+def compared_page(results: Sequence[Compared]) -> str:
+    """Return what each method of hiding lost, as a picture and its figures; what did not work has its reason."""
+    lost = [
+        (result.method, result.quality.lost_itemsets / max(result.quality.n_itemsets, 1))
+        for result in results
+        if result.quality is not None
+    ]
+    names, shares = zip(*lost, strict=True) if lost else ((), ())
+    head = ("Method", "Lost itemsets", "Lost rules", "Ghosts", "Changed", "CPU seconds")
+    rows = [
+        (
+            result.method if result.solved else f"{result.method} (not solved in time; as maxmin2)",
+            f"{quality.lost_itemsets:,}",
+            f"{quality.lost_rules:,}",
+            f"{quality.ghost_itemsets + quality.ghost_rules:,}",
+            percent(quality.dissimilarity),
+            number(round(result.seconds, 2)),
+        )
+        for result in results
+        if (quality := result.quality) is not None
+    ]
+    text = "Of the other itemsets that are found in the original, the share that is no longer found."
+    failed = [f"{result.method}: {result.problem}" for result in results if result.quality is None]
+    return fragment(
+        [
+            share_figure("What each method loses", ("Method", "Itemsets lost"), names, shares, text=text),
+            Section(
+                "methods",
+                "In figures",
+                "Ghosts are itemsets and rules that are found only afterwards. Changed is the sum of the changes "
+                "of all items' counts, over the sum of the counts.",
+                [TableBlock(head, rows, "Methods"), *([Bullets(failed)] if failed else [])],
+            ),
         ]
     )
 

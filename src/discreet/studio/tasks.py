@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.registry import METHODS, VERBS, methods, releasable_guarantees
 from discreet.core.spec import GuaranteeSpec, Method, Role, Spec
 from discreet.studio.documents import FOLDER, Document
-from discreet.studio.forms import FormGroup, Pairs, filled_in, group_of_spec
+from discreet.studio.forms import FormField, FormGroup, Pairs, filled_in, group_of_spec
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,12 @@ _ALL = (
         "earlier",
     ),
 )
+ALLOW = "output.allow"
+"""The field for columns in which direct identifiers and free text may be published."""
+_ALLOWED = (
+    "A release is refused while a column has free text, direct identifiers such as e-mail addresses, or a value "
+    "of its own in nearly every row. Drop such a column, or mark it here if it may be published all the same."
+)
 TASKS: Mapping[str, Task] = {task.name: task for task in _ALL}
 """Every task by its name, in the order of the home page."""
 
@@ -223,6 +229,13 @@ def groups_of_form(
         groups.append(
             group_of_spec("method", METHODS[method], document["method"], names, title="The method's settings")
         )
+    if task.has_roles and task.action == "release":
+        allowed = FormField(
+            ALLOW, "Columns", "names", document["output"].get("allow"), "", options=tuple(columns)
+        )
+        groups.append(
+            FormGroup("output", "Columns published although they name people", _ALLOWED, (allowed,))
+        )
     return groups
 
 
@@ -249,6 +262,15 @@ def document_from_form(
         settings = filled_in("method", METHODS[name], pairs, columns if task.has_roles else ())
     chosen = method_for(task, changed["guarantee"], names.get("method") or name)
     changed["method"] = {"name": chosen} | (settings if chosen == name else {})
+    if task.has_roles:
+        allowed = [text for name, text in pairs if name == ALLOW and text in columns]
+        rest = {name: value for name, value in document["output"].items() if name != "allow"}
+        changed["output"] = rest | ({"allow": allowed} if allowed else {})
+        changed["columns"] = {
+            name: {key: value for key, value in entry.items() if key != "allow_unique"}
+            | ({"allow_unique": True} if name in allowed and entry["role"] in ("quasi", "other") else {})
+            for name, entry in document["columns"].items()
+        }
     if chosen == "generalization" and "levels" not in changed["method"]:
         changed["method"]["levels"] = {}
     return changed
