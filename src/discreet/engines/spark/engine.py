@@ -14,11 +14,16 @@ from discreet.core.errors import InputError
 from discreet.core.tables.publication import publishable
 from discreet.engines.spark import parquet, session
 from discreet.engines.spark.admission import frame_columns
+from discreet.engines.sql.column_counts import ColumnCounts
 from discreet.engines.sql.engine import SqlEngine
 from discreet.engines.sql.source import SqlSource, row_text
 
+_PLACE = 32
+"""How many hexadecimal digits of a digest order the rows."""
 _unsorted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The rows of released frames before they were shuffled, which are cheaper to count."""
+_counts: WeakKeyDictionary[Any, dict[str, tuple[str, ColumnCounts]]] = WeakKeyDictionary()
+"""What was counted of the columns of frames, and the expression that was looked for: to count it again takes a pass."""
 
 
 def not_fetched() -> NoReturn:
@@ -57,23 +62,25 @@ class SparkSource(SqlSource):
 
     def _placed(self, relation: Any) -> Any:
         """Say what every row holds. Rows that hold the same are alike in the release, whichever comes first."""
-        kept = [
+        columns = [
             f"c{number}" for number, name in enumerate(self.names) if name not in self._normalized.refused
         ]
-        return self._query(relation, f"SELECT *, {row_text(kept)} AS place FROM source")
+        return self._query(relation, f"SELECT *, {row_text(columns)} AS place FROM source")
 
     def _sorted(self, relation: Any, sql: str, seed: int) -> Any:
         """Deal the rows out to files, and sort each, by a digest of what is released of them and the secret.
 
         The order is a function of the released cells and the secret, so it reveals nothing; what lies side by side
-        because it is alike is seen to be alike.
+        because it is alike is seen to be alike. The cells enter the digest by a hash of 64 bits, which spares the
+        cluster texts of all of them: rows that share one by chance lie side by side, and nothing follows from that.
         """
         rows = self._query(relation, sql)
         names = rows.columns
         inner = [f"c{number}" for number in range(len(names))]
-        placed = session.query_frame(
-            rows.toDF(*inner), f"SELECT *, sha256('{seed:064x}' || {row_text(inner)}) AS place FROM source"
-        )
+        # The hash passes over nulls, so it is of where they are as well.
+        cells = ", ".join(f"{column}, {column} IS NULL" for column in inner)
+        place = f"left(sha256('{seed:064x}' || CAST(xxhash64({cells}) AS VARCHAR)), {_PLACE})"
+        placed = session.query_frame(rows.toDF(*inner), f"SELECT *, {place} AS place FROM source")
         shuffled = placed.repartition("place").sortWithinPartitions("place").drop("place").toDF(*names)
         _unsorted[shuffled] = rows
         return shuffled
@@ -92,6 +99,21 @@ class Spark(SqlEngine):
 
     def _counted(self, frame: Any, sql: str) -> pa.Table:
         return session.fetched(session.query_frame(_unsorted.get(frame, frame), sql))
+
+    def column_counts(
+        self, frame: Any, names: Sequence[str], expression: str | None = None
+    ) -> dict[str, ColumnCounts]:
+        """Count columns by themselves, those that were not counted yet in one query; NaN counts as null."""
+        counted = _counts.setdefault(frame, {})
+        fresh = [
+            name for name in names if expression not in (None, counted.get(name, (None,))[0]) or name not in counted
+        ]
+        if fresh:
+            rows = frame_columns(_unsorted.get(frame, frame))
+            inner = {name: f"c{rows.names.index(name)}" for name in fresh}
+            counts = super().column_counts(rows.relation, list(inner.values()), expression)
+            counted |= {name: (expression or "", counts[inner[name]]) for name in fresh}
+        return {name: counted[name][1] for name in names}
 
     def source(self, frame: Any) -> SparkSource:
         """Return the rows as searches and judgments use them."""
