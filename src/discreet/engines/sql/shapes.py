@@ -83,14 +83,14 @@ def class_shapes(
     classes = source._query(
         keyed, f"SELECT {', '.join(names)}, count(*) AS n{ends} FROM source GROUP BY {', '.join(names)}"
     )
-    own = [f"CASE WHEN n > 2 THEN {name} END AS {name}" for name in names]
+    of_large = [f"CASE WHEN n > 2 THEN {name} END AS {name}" for name in names]
     of_small = [
         f"CASE WHEN n <= 2 THEN {end}{at} ELSE 0 END AS {end}{at}"
         for at in sensitive
         for end in ("low", "high")
     ]
     kinds = source._query(
-        classes, f"SELECT {', '.join(['CAST(least(n, 3) AS BIGINT) AS n', *of_small, *own])} FROM source"
+        classes, f"SELECT {', '.join(['CAST(least(n, 3) AS BIGINT) AS n', *of_small, *of_large])} FROM source"
     )
     listed = ", ".join(["n", *(f"{end}{at}" for at in sensitive for end in ("low", "high")), *names])
     shapes = source._query(
