@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
+from discreet.core.baskets.cluster_baskets import ClusterBaskets
 from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
 from discreet.core.tables.encoding import Codebook
@@ -16,6 +17,7 @@ from discreet.core.tables.publication import publishable
 from discreet.core.tables.source import ClassShapes, Recoding, Tuples
 from discreet.engines.spark import parquet, session
 from discreet.engines.spark.admission import frame_columns
+from discreet.engines.spark.baskets import spark_baskets
 from discreet.engines.spark.tuples import SparkTuples
 from discreet.engines.sql import source
 from discreet.engines.sql.engine import SqlEngine
@@ -182,6 +184,10 @@ class Spark(SqlEngine):
         """Write the rows into a folder of Parquet files, from where they are."""
         del packing, layout
         parquet.write_parts(frame, path, format_)
+
+    def baskets(self, frame: Any, *, item: str, basket: str | None = None) -> ClusterBaskets:
+        """Return the baskets of a frame with a row per entry, or with a column of lists."""
+        return spark_baskets(frame, item=item, basket=basket)
 
     def written(self, path: Path, frame: Any) -> Any:
         """Return what was written into a folder, as the session of a frame reads it."""

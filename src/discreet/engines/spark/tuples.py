@@ -99,7 +99,7 @@ class SparkAssignment(AssignedTuples):
         self._frame, self._columns = frame, list(columns)
         self._keys: IntArray = np.empty(0, np.int64)
         for cached in (frame, tuples):
-            weakref.finalize(self, _let_go, cached).atexit = False
+            weakref.finalize(self, let_go, cached).atexit = False
 
     def pieces(self, n_quasi: int, sets: Sequence[int]) -> PieceCodes:
         """Return what each piece holds: its rows, the ends of its codes in each column, and of some columns all."""
@@ -168,7 +168,8 @@ def _fetched(frame: Any, sql: str) -> pa.Table:
     return counted
 
 
-def _let_go(frame: Any) -> None:
+def let_go(frame: Any) -> None:
+    """Have the cluster hold a frame no longer."""
     # The session may have ended, and what it held with it.
     with contextlib.suppress(Exception):
         frame.unpersist()
