@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 UNITS = "units"
 """The name of the array of evidence that holds the unit of each released row."""
+_NO_TUPLES = Tuples(np.empty((0, 0), np.int32), np.empty(0, np.int64))
 
 
 @public
@@ -269,7 +270,7 @@ class Table:
         return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
             encoded=tuple(self._books.values()),
-            tuples=self._row_tuples,
+            tuples=_NO_TUPLES if changes.get("assigned") is not None else self._row_tuples,
             by_value={**retyped, **by_value},
             pseudonyms={name: key for name, key in keys.items() if key is not None},
             spreadsheet_safe=self.spreadsheet_safe,
