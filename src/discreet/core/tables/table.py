@@ -245,7 +245,7 @@ class Table:
             if name in names:
                 indptr, values, value_counts = values_of(codes, counts, low, high, column, book.n_codes)
                 sensitive[name] = SensitiveCounts(
-                    name, indptr, values, value_counts, self.overall(name), book.hierarchy
+                    name, indptr, values, value_counts, self.overall(name), book.hierarchy, book=book
                 )
         books = [self.encoded[name] for name in self.schema.quasi]
         classes = codes[low, : len(books)].astype(np.int32)
