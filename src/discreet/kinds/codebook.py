@@ -206,9 +206,9 @@ def _groups(tree: Mapping[str, Any]) -> str:
 def _code(label: str, tree: Mapping[str, Any]) -> str:
     """Return what a code of a known system means: the groups that it lies in; empty for what is no code of one."""
     if tree.get("kind") == "icd":
-        system, path = f"ICD-{tree['version']}", diagnosis_path(label, tree["version"])[1:]
+        system, path = f"ICD-{tree['version']}", list(diagnosis_path(label, tree["version"])[1:])
     elif tree.get("kind") == "codes":
-        system, path = f"'{tree['system']}'", code_path(label, tree["system"])
+        system, path = f"'{tree['system']}'", list(code_path(label, tree["system"]))
     else:
         return ""
     return "" if path[-1] == NO_CODE else f"this code or group of {system}, in {', '.join(path)}"
