@@ -19,7 +19,7 @@ from click.testing import CliRunner
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.studio.servers import PATIENTS, client_of, finished, running, uploaded, written
+from tests.studio.servers import PATIENTS, finished, running, uploaded, written
 
 from discreet.cli._app import app
 from discreet.studio.serving import StudioServer
@@ -64,12 +64,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path) -> Iterator[StudioServer]:
     with running(files=folder) as studio:
         yield studio
-
-
-@pytest.fixture(scope="module")
-def client(server: StudioServer) -> Iterator[httpx.Client]:
-    with client_of(server) as opened:
-        yield opened
 
 
 def _ended(client: httpx.Client, response: httpx.Response) -> str:
