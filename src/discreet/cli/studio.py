@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._command import command
 
 _EPILOG = """\b
 Examples:
@@ -15,7 +16,7 @@ Examples:
   discreet studio --demo"""
 
 
-@click.command(short_help="Look at data and protect it in a browser.", epilog=_EPILOG)
+@command(short_help="Look at data and protect it in a browser.", epilog=_EPILOG)
 @click.argument("files", type=click.Path(path_type=Path), required=False)
 @click.option("--demo", is_flag=True, help="Open the embedded sample, a hospital in which nobody exists.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port; a free one by default.")

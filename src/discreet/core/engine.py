@@ -12,8 +12,10 @@ import pyarrow as pa
 from discreet.core.adapters import ENGINES, MEMORY, load
 from discreet.core.arrays import IntArray
 from discreet.core.boundary import package_of, refuse_lazy
+from discreet.core.errors import InputError
 
 if TYPE_CHECKING:
+    from discreet.core.baskets.cluster_baskets import ClusterBaskets
     from discreet.core.tables.source import Source
 
 ValueType = Literal["text", "whole", "real", "date", "uuid", "nested", "other"]
@@ -201,6 +203,11 @@ class Engine(Protocol):
     def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Write the rows to a file as they were judged; ``packing`` is none, gzip or zstd."""
         ...
+
+    def baskets(self, frame: Any, *, item: str, basket: str | None = None) -> ClusterBaskets:
+        """Return baskets that stay where their rows are, of a frame with a row per entry or with a column of lists."""
+        del frame, item, basket
+        raise InputError("Baskets of this frame are made in memory (Baskets).")
 
     def written(self, path: Path, frame: Any) -> Any:
         """Return the rows of a frame as it wrote them to Parquet; None where any reader of files can read them."""

@@ -59,7 +59,8 @@ class SketchSection:
 
     def __post_init__(self) -> None:
         """Refuse a key that can be guessed."""
-        if isinstance(self.key, bytes | str) and 0 < len(self.key) < SHORTEST_KEY:
+        key = self.key.encode() if isinstance(self.key, str) else self.key
+        if isinstance(key, bytes) and 0 < len(key) < SHORTEST_KEY:
             raise InputError(
                 f"The key of sketches needs at least {SHORTEST_KEY} bytes, or it can be guessed."
             )

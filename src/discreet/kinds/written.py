@@ -93,11 +93,11 @@ class Written:
         bounds, engine = self.record["bounds"], engine_of(frame)
         names = engine.schema(frame).names
         pairs = bounds.items() if isinstance(bounds, Mapping) else [(None, ())]
-        added = [new for _, pair in pairs for new in pair]
-        if not all(name in names for name, _ in pairs) or not set(added) <= set(names):
+        if not all(len(pair) == 2 and len({name, *pair} & set(names)) == 3 for name, pair in pairs):
             raise InputError(f"{self.folder / RECORD} names columns of bounds that the data does not have.")
         if not agrees_with_bounds(frame, bounds):
             raise InputError("The columns of bounds are not those of the labels beside them.")
+        added = {new for pair in bounds.values() for new in pair}
         return engine.select(frame, [name for name in names if name not in added])
 
     @property

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 UNITS = "units"
 """The name of the array of evidence that holds the unit of each released row."""
+_NO_TUPLES = Tuples(np.empty((0, 0), np.int32), np.empty(0, np.int64))
 
 
 @public
@@ -244,7 +245,7 @@ class Table:
             if name in names:
                 indptr, values, value_counts = values_of(codes, counts, low, high, column, book.n_codes)
                 sensitive[name] = SensitiveCounts(
-                    name, indptr, values, value_counts, self.overall(name), book.hierarchy
+                    name, indptr, values, value_counts, self.overall(name), book.hierarchy, book=book
                 )
         books = [self.encoded[name] for name in self.schema.quasi]
         classes = codes[low, : len(books)].astype(np.int32)
@@ -269,7 +270,7 @@ class Table:
         return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
             encoded=tuple(self._books.values()),
-            tuples=self._row_tuples,
+            tuples=_NO_TUPLES if changes.get("assigned") is not None else self._row_tuples,
             by_value={**retyped, **by_value},
             pseudonyms={name: key for name, key in keys.items() if key is not None},
             spreadsheet_safe=self.spreadsheet_safe,

@@ -9,16 +9,28 @@ from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
+from discreet.core.baskets.cluster_baskets import ClusterBaskets
 from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
+from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.publication import publishable
+from discreet.core.tables.source import ClassShapes, Recoding, Tuples
 from discreet.engines.spark import parquet, session
 from discreet.engines.spark.admission import frame_columns
+from discreet.engines.spark.baskets import spark_baskets
+from discreet.engines.spark.tuples import SparkTuples
+from discreet.engines.sql import source
+from discreet.engines.sql.column_counts import ColumnCounts
 from discreet.engines.sql.engine import SqlEngine
-from discreet.engines.sql.source import SqlSource, row_text
+from discreet.engines.sql.shapes import class_shapes, coded_tuples, column_values
+from discreet.engines.sql.source import SqlSource, TooManyTuplesError, row_text
 
+_PLACE = 32
+"""How many hexadecimal digits of a digest order the rows."""
 _unsorted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The rows of released frames before they were shuffled, which are cheaper to count."""
+_counts: WeakKeyDictionary[Any, dict[str, tuple[str, ColumnCounts]]] = WeakKeyDictionary()
+"""What was counted of the columns of frames, and the expression that was looked for: to count it again takes a pass."""
 
 
 def not_fetched() -> NoReturn:
@@ -31,6 +43,13 @@ def not_fetched() -> NoReturn:
 
 class SparkSource(SqlSource):
     """Rows of a Spark frame."""
+
+    beyond = (
+        "choose mondrian, strict and with boxes, or generalization to given levels, which search on the cluster, round "
+        "values first, or judge fewer columns"
+    )
+    _too_many: tuple[str, ...] = ()
+    """The columns whose distinct tuples are too many to be fetched."""
 
     def __init__(self, native: Any) -> None:
         super().__init__(native, frame_columns(native))
@@ -46,6 +65,56 @@ class SparkSource(SqlSource):
     def _schema(self, relation: Any) -> pa.Schema:
         return session.arrow_schema(relation)
 
+    def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
+        """Return the distinct values of columns, also where their tuples are too many to be fetched."""
+        try:
+            return super().values(names)
+        except TooManyTuplesError:
+            self._too_many = tuple(names)
+        self._values = column_values(self, self._unsorted, names)
+        return self._values
+
+    def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
+        """Count the distinct tuples; where those of values are too many, perhaps those of their codes are not."""
+        if tuple(book.name for book in encoded) != self._too_many:
+            return super().tuples(encoded)
+        coded = self._coded(self._unsorted, dict(enumerate(encoded)), {})
+        self._refuse_too_many(coded, encoded)
+        return coded_tuples(self, coded, encoded)
+
+    def class_shapes(self, encoded: Sequence[Codebook], n_quasi: int) -> ClassShapes | None:
+        """Count the classes on the cluster where the distinct tuples are too many to be fetched."""
+        if tuple(book.name for book in encoded) != self._too_many:
+            return None
+        coded = self._coded(self._unsorted, dict(enumerate(encoded)), {})
+        return class_shapes(
+            self,
+            coded,
+            encoded,
+            n_quasi,
+            source.MOST_TUPLES,
+            lambda part: self._refuse_too_many(part, encoded),
+        )
+
+    def tuples_elsewhere(self, encoded: Sequence[Codebook]) -> SparkTuples:
+        """Return the distinct tuples where they are, to be divided there."""
+        return SparkTuples(self, encoded)
+
+    def _refuse_too_many(self, coded: Any, encoded: Sequence[Codebook]) -> None:
+        codes = ", ".join(f"code{number}" for number in range(len(encoded)))
+        distinct = f"SELECT DISTINCT {codes} FROM source"
+        counted = self._query(coded, f"SELECT CAST(count(*) AS BIGINT) AS n FROM ({distinct}) AS tuples")
+        if session.fetched(counted)["n"][0].as_py() > source.MOST_TUPLES:
+            raise TooManyTuplesError(
+                f"There are more than {source.MOST_TUPLES:,} distinct tuples of the judged columns, which are not "
+                f"fetched from the cluster: {self.beyond}."
+            )
+
+    def _pieced(self, relation: Any, recoding: Recoding) -> Any:
+        if recoding.assigned is None:
+            return super()._pieced(relation, recoding)
+        return recoding.assigned.joined(relation, recoding.by_piece)
+
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Refuse to fetch rows."""
         del names
@@ -57,23 +126,25 @@ class SparkSource(SqlSource):
 
     def _placed(self, relation: Any) -> Any:
         """Say what every row holds. Rows that hold the same are alike in the release, whichever comes first."""
-        kept = [
+        columns = [
             f"c{number}" for number, name in enumerate(self.names) if name not in self._normalized.refused
         ]
-        return self._query(relation, f"SELECT *, {row_text(kept)} AS place FROM source")
+        return self._query(relation, f"SELECT *, {row_text(columns)} AS place FROM source")
 
     def _sorted(self, relation: Any, sql: str, seed: int) -> Any:
         """Deal the rows out to files, and sort each, by a digest of what is released of them and the secret.
 
         The order is a function of the released cells and the secret, so it reveals nothing; what lies side by side
-        because it is alike is seen to be alike.
+        because it is alike is seen to be alike. The cells enter the digest by a hash of 64 bits, which spares the
+        cluster texts of all of them: rows that share one by chance lie side by side, and nothing follows from that.
         """
         rows = self._query(relation, sql)
         names = rows.columns
         inner = [f"c{number}" for number in range(len(names))]
-        placed = session.query_frame(
-            rows.toDF(*inner), f"SELECT *, sha256('{seed:064x}' || {row_text(inner)}) AS place FROM source"
-        )
+        # The hash passes over nulls, so it is of where they are as well.
+        cells = ", ".join(f"{column}, {column} IS NULL" for column in inner)
+        place = f"left(sha256('{seed:064x}' || CAST(xxhash64({cells}) AS VARCHAR)), {_PLACE})"
+        placed = session.query_frame(rows.toDF(*inner), f"SELECT *, {place} AS place FROM source")
         shuffled = placed.repartition("place").sortWithinPartitions("place").drop("place").toDF(*names)
         _unsorted[shuffled] = rows
         return shuffled
@@ -92,6 +163,23 @@ class Spark(SqlEngine):
 
     def _counted(self, frame: Any, sql: str) -> pa.Table:
         return session.fetched(session.query_frame(_unsorted.get(frame, frame), sql))
+
+    def column_counts(
+        self, frame: Any, names: Sequence[str], expression: str | None = None
+    ) -> dict[str, ColumnCounts]:
+        """Count columns by themselves, those that were not counted yet in one query; NaN counts as null."""
+        counted = _counts.setdefault(frame, {})
+        fresh = [
+            name
+            for name in names
+            if expression not in (None, counted.get(name, (None,))[0]) or name not in counted
+        ]
+        if fresh:
+            rows = frame_columns(_unsorted.get(frame, frame))
+            inner = {name: f"c{rows.names.index(name)}" for name in fresh}
+            counts = super().column_counts(rows.relation, list(inner.values()), expression)
+            counted |= {name: (expression or "", counts[inner[name]]) for name in fresh}
+        return {name: counted[name][1] for name in names}
 
     def source(self, frame: Any) -> SparkSource:
         """Return the rows as searches and judgments use them."""
@@ -120,6 +208,10 @@ class Spark(SqlEngine):
         """Write the rows into a folder of Parquet files, from where they are."""
         del packing, layout
         parquet.write_parts(frame, path, format_)
+
+    def baskets(self, frame: Any, *, item: str, basket: str | None = None) -> ClusterBaskets:
+        """Return the baskets of a frame with a row per entry, or with a column of lists."""
+        return spark_baskets(frame, item=item, basket=basket)
 
     def written(self, path: Path, frame: Any) -> Any:
         """Return what was written into a folder, as the session of a frame reads it."""

@@ -58,11 +58,24 @@ def table_cautions(release: Release, unique: SinglingOut, lost: float | None) ->
     yield from _units(release)
     yield from _types(release)
     yield from _minimality(release)
+    yield from _against_original(release)
     yield from _membership(release)
     yield from _released_before(release)
     if lost is not None and lost > HALF:
         text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
         yield Caution("half-lost", text, public=False)
+
+
+def _against_original(release: Release) -> Iterator[Caution]:
+    """Say what it means that classes are near a table from which rows were then left out."""
+    if release.guarantee.needs_original and release.evidence.suppressed:
+        yield Caution(
+            "compared-with-original",
+            f"Classes are compared with the table before {release.evidence.suppressed:,} rows were left out. Others "
+            "cannot recompute that, and that it holds rules out some values of those rows: whoever knows whose they "
+            "are may learn from it. reference='released' compares with the released rows alone.",
+            public=True,
+        )
 
 
 def _released_before(release: Release) -> Iterator[Caution]:

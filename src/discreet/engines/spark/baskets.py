@@ -1,0 +1,187 @@
+"""Baskets on the cluster: queries count the items, and workers the candidate sets, over bit columns of their rows."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.baskets.baskets import Baskets
+from discreet.core.baskets.cluster_baskets import ClusterBaskets
+from discreet.core.baskets.names import sorted_items
+from discreet.core.errors import InputError, SchemaError
+from discreet.engines.spark import session
+from discreet.engines.spark.admission import frame_columns
+from discreet.engines.spark.tuples import let_go
+
+_AT_ONCE = 1_000_000
+"""How many candidates are sent to the workers at a time."""
+_COUNTS = "place BIGINT, n BIGINT"
+
+
+class SparkBaskets(ClusterBaskets):
+    """Baskets in a frame with one column, ``items``, of lists in which nothing occurs twice."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        with session.failures("The baskets cannot be read"):
+            frame.persist()
+            counted = frame.selectExpr("explode(items) AS item").groupBy("item").count()
+        weakref.finalize(self, let_go, frame).atexit = False
+        totals = session.fetched(
+            session.query_frame(frame, "SELECT CAST(count(*) AS BIGINT) AS n FROM source")
+        )
+        self._n = int(totals["n"][0].as_py())
+        items = session.fetched(counted)
+        column = items.column(0).combine_chunks()
+        if column.null_count:
+            nulls = items.column(1).filter(pc.is_null(column))[0].as_py()
+            raise InputError(f"{nulls} of the {self._n} baskets hold a null item; leave it out.")
+        self.names, rank = sorted_items(column)
+        self.counts = np.empty(len(column), np.int64)
+        self.counts[rank] = items.column(1).to_numpy()
+
+    def counter(self, codes: CodeArray) -> SparkSetCounter:
+        """Return what counts sets of some items."""
+        return SparkSetCounter(self._frame, self.names.take(pa.array(codes)))
+
+    def __len__(self) -> int:
+        return self._n
+
+
+class SparkSetCounter:
+    """Counts sets of some items: every worker those in its rows, and the cluster adds them up.
+
+    A pass takes as long as counting the rows of one worker; no more than the counts above zero are fetched.
+    """
+
+    def __init__(self, frame: Any, names: pa.Array) -> None:
+        self._frame, self._names = frame, names
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return len(self._names)
+
+    def pair_counts(self, start: int, stop: int) -> IntArray:
+        """Count the baskets that hold both items of each pair whose first item is between two places."""
+        counts = self._counted(lambda blocks: pairs_in(blocks, start, stop), (stop - start) * self.n_items)
+        return counts.reshape(stop - start, self.n_items)
+
+    def set_counts(self, sets: CodeArray) -> IntArray:
+        """Count the baskets that hold all items of each set."""
+        parts = [sets[at : at + _AT_ONCE] for at in range(0, len(sets), _AT_ONCE)]
+        return np.concatenate(
+            [
+                np.empty(0, np.int64),
+                *(
+                    self._counted(lambda blocks, part=part: sets_in(blocks, part), len(part))
+                    for part in parts
+                ),
+            ]
+        )
+
+    def _counted(self, count: Callable[[Any], Any], size: int) -> IntArray:
+        names = self._names
+        with session.failures("The candidates cannot be counted"):
+            parts = self._frame.mapInArrow(lambda batches: counts_of(batches, names, count), _COUNTS)
+        total = session.query_frame(
+            parts, "SELECT place, CAST(sum(n) AS BIGINT) AS n FROM source GROUP BY place"
+        )
+        entries = session.fetched(total)
+        counts = np.zeros(size, np.int64)
+        counts[entries["place"].to_numpy()] = entries["n"].to_numpy()
+        return counts
+
+
+def pairs_in(blocks: Any, start: int, stop: int) -> Any:
+    """Count pairs in the bit columns of a worker."""
+    from discreet.kernels.itemsets.counting import pair_counts
+
+    return pair_counts(blocks, start, stop).ravel()
+
+
+def sets_in(blocks: Any, sets: CodeArray) -> Any:
+    """Count sets in the bit columns of a worker."""
+    from discreet.kernels.itemsets.counting import set_counts
+
+    return set_counts(blocks, sets)
+
+
+def counts_of(
+    batches: Iterable[pa.RecordBatch], names: pa.Array, count: Callable[[Any], Any]
+) -> Iterator[pa.RecordBatch]:
+    """Add up the counts of a worker's batches; those above zero, with their places."""
+    total = None
+    for batch in batches:
+        part = count(_blocks(batch.column(0), names)).astype(np.int64)
+        total = part if total is None else total + part
+    if total is not None:
+        (places,) = np.nonzero(total)
+        yield pa.RecordBatch.from_pydict({"place": places.astype(np.int64), "n": total[places]})
+
+
+def _blocks(lists: pa.Array, names: pa.Array) -> Any:
+    """Return the bit columns of a batch of lists; items that are none of the names are left out."""
+    parents = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    codes = pc.index_in(pc.list_flatten(lists).cast(names.type), value_set=names)
+    is_named = pc.is_valid(codes).to_numpy(zero_copy_only=False)
+    items = codes.drop_null().to_numpy().astype(np.int32)
+    return Baskets.from_entries(parents[is_named], items, names, n=len(lists)).bits().blocks
+
+
+def spark_baskets(frame: Any, *, item: str, basket: str | None) -> SparkBaskets:
+    """Return the baskets of a frame with a row per entry, or with a column of lists."""
+    for name in (item, basket):
+        if name is not None and frame.columns.count(name) != 1:
+            raise SchemaError(f"The frame has {frame.columns.count(name) or 'no'} columns named '{name}'.")
+    return SparkBaskets(_of_lists(frame, item) if basket is None else _of_entries(frame, basket, item))
+
+
+def _of_lists(frame: Any, column: str) -> Any:
+    """Return the lists of a column, each item once."""
+    with session.failures("The baskets cannot be read"):
+        place = frame.columns.index(column)
+        type_ = frame.schema.fields[place].dataType
+        if type(type_).__name__ != "ArrayType":
+            raise SchemaError(f"Column '{column}' holds no lists; make baskets of its rows (from_long).")
+        inner = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
+        named = _named_type(type_.elementType, column)
+        return inner.selectExpr(f"array_distinct(CAST(c{place} AS ARRAY<{named}>)) AS items")
+
+
+def _of_entries(frame: Any, basket: str, item: str) -> Any:
+    """Return the items of each basket as a list."""
+    rows = frame_columns(frame)
+    with session.failures("The baskets cannot be read"):
+        named = _named_type(frame.schema.fields[frame.columns.index(item)].dataType, item)
+        entries = rows.relation.selectExpr(
+            f"{rows.inner(basket)} AS basket", f"CAST({rows.inner(item)} AS {named}) AS item"
+        )
+    for name, column in (("basket", basket), ("item", item)):
+        counted = session.query_frame(
+            entries,
+            f"SELECT CAST(count(*) - count({name}) AS BIGINT) AS n, CAST(count(*) AS BIGINT) AS m FROM source",
+        )
+        nulls, n_rows = (int(entry[0].as_py()) for entry in session.fetched(counted).columns)
+        if nulls:
+            raise InputError(f"{nulls} of the {n_rows} rows have no {name} (column '{column}').")
+    with session.failures("The baskets cannot be read"):
+        return entries.groupBy("basket").agg({"item": "collect_set"}).toDF("basket", "items").select("items")
+
+
+def _named_type(type_: Any, column: str) -> str:
+    """Return the type of items in Spark's words: whole numbers or text; others are refused."""
+    arrow = session.arrow_type(type_)
+    if arrow is not None and pa.types.is_integer(arrow):
+        return "BIGINT"
+    if arrow is not None and pa.types.is_string(arrow):
+        return "STRING"
+    raise SchemaError(
+        f"The items of column '{column}' are neither whole numbers nor text; make them text first."
+    )
