@@ -19,7 +19,7 @@ from click.testing import CliRunner
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.studio.servers import PATIENTS, client_of, finished, running, uploaded, written
+from tests.studio.servers import PATIENTS, finished, running, uploaded, written
 
 from discreet.cli._app import app
 from discreet.studio.serving import StudioServer
@@ -64,12 +64,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path) -> Iterator[StudioServer]:
     with running(files=folder) as studio:
         yield studio
-
-
-@pytest.fixture(scope="module")
-def client(server: StudioServer) -> Iterator[httpx.Client]:
-    with client_of(server) as opened:
-        yield opened
 
 
 def _ended(client: httpx.Client, response: httpx.Response) -> str:
@@ -266,11 +260,15 @@ def test_a_node_of_the_lattice_and_levels_allowed_become_the_method(client: http
     assert "chooses row by row" in client.get(f"{address}/column/1").text
     fields = [["guarantee0.k", "5"], ["guarantee1.l", "1"], ["guarantee1.of", "disease"]]
     assert client.post(f"{address}/protect", json=[*fields, ["method", "optimal"]]).status_code == 200
-    limits = [["lowest", "1"], ["highest", "3"]]
-    assert client.post(f"{address}/column/1/allowed", json=limits).status_code == 200
-    assert client.post(f"{address}/column/1/allowed", json=limits[::-1][:1]).status_code == 400
+    limits = [["name", "five years"], ["name", "ten years"], ["lowest", "1"], ["highest", "3"]]
+    assert client.post(f"{address}/column/1/levels", json=limits).status_code == 200
+    assert client.post(f"{address}/column/1/levels", json=limits[-1:]).status_code == 400
     page = client.get(f"{address}/protect").text
     assert "lowest = {age = 1}" in html.unescape(page)
+    assert "1 five years" in client.get(f"{address}/column/1").text
+    assert "five years" not in page
+    archive = client.get(f"{address}/save/project").content
+    assert client.post("/restore", content=archive).status_code == 200
     run = finished(client, address)
     page = client.get(run).text
     names = json.loads(html.unescape(re.findall(r"data-names='([^']+)'", page)[0]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -14,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.studio.servers import PATIENTS, client_of, finished, running, uploaded
+from tests.studio.servers import PATIENTS, finished, routes, uploaded
 
 from discreet.studio.serving import StudioServer
 
@@ -38,18 +37,6 @@ _FIELD = {
     "minItems": 2,
     "maxItems": 2,
 }
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[StudioServer]:
-    with running() as studio:
-        yield studio
-
-
-@pytest.fixture(scope="module")
-def client(server: StudioServer) -> Iterator[httpx.Client]:
-    with client_of(server) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -77,15 +64,8 @@ def described(client: httpx.Client) -> dict[str, Any]:
 
 
 def test_every_page_is_described(client: httpx.Client, described: dict[str, Any]) -> None:
-    from discreet.studio import column_pages, home_pages, job_pages, run_pages
-
-    routes = {
-        (method.lower(), path)
-        for module in (home_pages, column_pages, job_pages, run_pages)
-        for method, path, _ in module.ROUTES
-    }
     listed = {(method, path) for path, operations in described["paths"].items() for method in operations}
-    assert listed == routes | {("get", "/openapi.json")}
+    assert listed == {(method.lower(), path) for method, path in routes()} | {("get", "/openapi.json")}
     assert all(operation["summary"] for path in described["paths"].values() for operation in path.values())
     assert httpx.get(f"{client.base_url}openapi.json").status_code == 403
 

@@ -6,7 +6,6 @@ import html
 import io
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -17,34 +16,19 @@ from pyarrow import parquet
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.studio.servers import PATIENTS, client_of, finished, running, uploaded
+from tests.studio.servers import PATIENTS, client_of, finished, routes, running, uploaded
 
-from discreet.studio import column_pages, home_pages, job_pages, run_pages
+from discreet.studio import home_pages
 from discreet.studio.app import displayed_name
 from discreet.studio.serving import StudioServer
 
 ROUTES = [
-    (method, path)
-    for module in (home_pages, column_pages, job_pages, run_pages)
-    for method, path, _ in module.ROUTES
-] + [
+    *routes(),
     ("GET", "/static/studio.js"),
     ("GET", "/static/studio.css"),
     ("GET", "/static/charts.js"),
     ("GET", "/nothing"),
 ]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[StudioServer]:
-    with running() as studio:
-        yield studio
-
-
-@pytest.fixture(scope="module")
-def client(server: StudioServer) -> Iterator[httpx.Client]:
-    with client_of(server) as opened:
-        yield opened
 
 
 def _filled(path: str) -> str:

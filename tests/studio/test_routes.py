@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -11,25 +10,11 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.studio.servers import client_of, running
 
-from discreet.studio.serving import StudioServer
 from discreet.studio.tasks import TASKS
 
 SAMPLES = [name for name, task in TASKS.items() if task.data != "earlier"]
 SESSION = '[protocol]\nname = "secure-sum"\nlength = 2\n'
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[StudioServer]:
-    with running() as studio:
-        yield studio
-
-
-@pytest.fixture(scope="module")
-def client(server: StudioServer) -> Iterator[httpx.Client]:
-    with client_of(server) as opened:
-        yield opened
 
 
 def _answers(client: httpx.Client, **names: str) -> dict[str, int]:

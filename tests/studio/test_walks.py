@@ -29,12 +29,6 @@ def chromium() -> Iterator[Any]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[StudioServer]:
-    with running() as studio:
-        yield studio
-
-
 def faults(page: Any) -> list[str]:
     """Return what axe finds wrong with a page."""
     from axe_playwright_python.sync_playwright import Axe

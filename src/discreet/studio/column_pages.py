@@ -12,6 +12,7 @@ from discreet.core.registry import METHODS
 from discreet.core.schema import Role
 from discreet.studio import editing
 from discreet.studio.app import MissingPageError, Visit, download, go
+from discreet.studio.documents import NAMES
 from discreet.studio.home_pages import first_look
 from discreet.studio.origins import READ_BY
 from discreet.studio.pages import template
@@ -37,6 +38,7 @@ ROLE_NAMES = {
     Role.OTHER: "Other",
     Role.DROP: "Not needed",
 }
+_LONGEST_NAME = 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -211,17 +213,22 @@ def _limits(project: Project, name: str) -> tuple[int, int | None] | None:
     return method.get("lowest", {}).get(name, 0), method.get("highest", {}).get(name)
 
 
-async def _allow(visit: Visit) -> Response:
-    """Set between which levels of a column the method may choose."""
+async def _name_levels(visit: Visit) -> Response:
+    """Name the levels of a column, and set between which of them the method may choose."""
     project, name, address = _here(visit)
-    fields = dict(await visit.form())
-    texts = [fields.get(which, "") for which in ("lowest", "highest")]
-    if _limits(project, name) is None or not all(map(str.isdecimal, texts)) or int(texts[0]) > int(texts[1]):
-        raise InputError("Choose a lowest level that is not above the highest.")
-    method = dict(project.document["method"])
-    for which, text in zip(("lowest", "highest"), texts, strict=True):
-        method[which] = {**method.get(which, {}), name: int(text)}
-    project.change(f"“{name}”: levels {texts[0]} to {texts[1]}", {**project.document, "method": method})
+    pairs = await visit.form()
+    fields, document = dict(pairs), project.document
+    names = [text.strip()[:_LONGEST_NAME] for key, text in pairs if key == "name"]
+    document = {**document, NAMES: {**document.get(NAMES, {}), name: names}} if any(names) else document
+    if _limits(project, name) is not None:
+        texts = [fields.get(which, "") for which in ("lowest", "highest")]
+        if not all(map(str.isdecimal, texts)) or int(texts[0]) > int(texts[1]):
+            raise InputError("Choose a lowest level that is not above the highest.")
+        method = dict(document["method"])
+        for which, text in zip(("lowest", "highest"), texts, strict=True):
+            method[which] = {**method.get(which, {}), name: int(text)}
+        document = {**document, "method": method}
+    project.change(f"Levels of “{name}”", document)
     return go(address)
 
 
@@ -285,7 +292,7 @@ ROUTES = (
     ("GET", "/p/{project}/column/{column}", _editor),
     ("POST", "/p/{project}/column/{column}", _set),
     ("POST", "/p/{project}/column/{column}/try", _try),
-    ("POST", "/p/{project}/column/{column}/allowed", _allow),
+    ("POST", "/p/{project}/column/{column}/levels", _name_levels),
     ("POST", "/p/{project}/column/{column}/move", _move),
     ("POST", "/p/{project}/column/{column}/load", _load),
     ("GET", "/p/{project}/column/{column}/hierarchy.csv", _save),

@@ -19,6 +19,8 @@ from discreet.kinds.sections.provenance import constructor, expression
 Document = dict[str, Any]
 """A job, laid out as a job file; its path is the name of the data as the person knows it."""
 
+NAMES = "names of levels"
+"""The key of what a person calls the levels of columns: pages show it, and jobs have none of it."""
 FOLDER = "release"
 _DEFAULT_METHOD = "mondrian"
 _INDENTED = " \\\n    "
@@ -65,8 +67,12 @@ def job_text_of(document: Document) -> str:
     return "\n\n".join(_sections(document)) + "\n"
 
 
+def _without_names(document: Document) -> Document:
+    return {name: section for name, section in document.items() if name != NAMES}
+
+
 def _sections(document: Document) -> Iterable[str]:
-    for name, section in document.items():
+    for name, section in _without_names(document).items():
         if isinstance(section, list):
             yield from ("\n".join([f"[[{name}]]", *_entries(table)]) for table in section)
         elif name == "columns":
@@ -208,4 +214,6 @@ def python_text(document: Document) -> str:
 def job_of(document: Document, path: Path | str, out: Path | None) -> Job:
     """Return the job of a document about data at a path, to be written into a folder."""
     output = {} if out is None else {**document.get("output", {}), "folder": out}
-    return Job.from_dict({**document, "input": {**document["input"], "path": path}, "output": output})
+    return Job.from_dict(
+        {**_without_names(document), "input": {**document["input"], "path": path}, "output": output}
+    )

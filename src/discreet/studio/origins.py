@@ -8,7 +8,7 @@ from typing import Any
 from discreet.core.errors import InputError
 from discreet.core.registry import METHODS, VERBS
 from discreet.core.spec import Spec
-from discreet.studio.documents import Document
+from discreet.studio.documents import NAMES, Document
 from discreet.studio.forms import parameters_of_spec
 from discreet.studio.tasks import Task, first_document
 
@@ -39,7 +39,9 @@ def own_document(task: Task, document: object) -> Document:
     if not task.makes_release and task.name in VERBS:
         sections[task.name] = VERBS[task.name]
     own = (
-        first_document(task, "") if not task.has_roles else dict.fromkeys(("columns", "guarantee", "method"))
+        first_document(task, "")
+        if not task.has_roles
+        else dict.fromkeys(("columns", "guarantee", "method", NAMES))
     )
     made = _only("", document, {"input", "output", *own})
     _only("input", made.get("input", {}), ("path", *READ_BY))
@@ -60,6 +62,9 @@ def own_document(task: Task, document: object) -> Document:
     made |= (
         {"columns": {name: _without_allowing(entry) for name, entry in columns.items()}} if columns else {}
     )
+    for names in _table(NAMES, made.get(NAMES, {})).values():
+        if not all(isinstance(name, str) for name in _list(NAMES, names)):
+            raise _refusal("", NAMES)
     if task.makes_release:
         made["guarantee"] = [_guarantee(task, part) for part in _list("guarantee", made.get("guarantee"))]
         made["method"] = _method(task, made.get("method"))

@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
-from discreet.studio.documents import Document, job_text_of
+from discreet.studio.documents import NAMES, Document, job_text_of
 from discreet.studio.earlier import offered_earlier
 from discreet.studio.origins import own_document, own_reading
 from discreet.studio.processes.looker import Looker
@@ -79,6 +79,11 @@ class Project:
     def columns(self) -> list[str]:
         """The names of the columns; empty for what has none."""
         return [] if self.preview is None else [column["name"] for column in self.preview.get("columns", [])]
+
+    def level_name(self, column: str, level: int) -> str:
+        """Return what a person calls a level of a column; empty where it has no name."""
+        names = self.document.get(NAMES, {}).get(column, [])
+        return names[level - 1] if 0 < level <= len(names) else ""
 
     def with_role(self, role: str) -> list[str]:
         """Return the columns of a role."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from discreet.core.release import Release
@@ -21,6 +22,7 @@ from discreet.kinds.blocks import (
     Subsection,
     TableBlock,
     Tiles,
+    VerdictBlock,
     share_figure,
 )
 from discreet.kinds.judging import Judgment
@@ -110,13 +112,16 @@ def compared_page(results: Sequence[Compared]) -> str:
     failed = [f"{result.method}: {result.problem}" for result in results if result.quality is None]
     return fragment(
         [
-            share_figure("What each method loses", ("Method", "Itemsets lost"), names, shares, text=text),
             Section(
                 "methods",
-                "In figures",
+                "Side by side",
                 "Ghosts are itemsets and rules that are found only afterwards. Changed is the sum of the changes "
                 "of all items' counts, over the sum of the counts.",
-                [TableBlock(head, rows, "Methods"), *([Bullets(failed)] if failed else [])],
+                [
+                    share_figure("Lost itemsets", ("Method", "Itemsets lost"), names, shares, text=text),
+                    TableBlock(head, rows, "Methods"),
+                    *([Bullets(failed)] if failed else []),
+                ],
             ),
         ]
     )
@@ -140,7 +145,7 @@ def measured_page(table: Table, promise: Guarantee, judgment: Judgment) -> str:
     ]
     return fragment(
         [
-            None if verdict is None else guarantee(promise, verdict),
+            None if verdict is None else _as_it_is(guarantee(promise, verdict)),
             Tiles(tiles),
             Section(
                 "measures",
@@ -150,6 +155,10 @@ def measured_page(table: Table, promise: Guarantee, judgment: Judgment) -> str:
             ),
         ]
     )
+
+
+def _as_it_is(verdict: VerdictBlock) -> VerdictBlock:
+    return replace(verdict, basis=verdict.basis.replace("the released data alone", "the table as it is"))
 
 
 def judged(judgment: ReleaseJudgment) -> str:

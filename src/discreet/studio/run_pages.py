@@ -41,7 +41,7 @@ async def _start(visit: Visit) -> Response:
     if len(pairs) > 1:
         project.change("Settings of a run", filled(project, pairs))
     document, path = plain_document(project), data_path(project)
-    what = fields.get("what", "release") if project.task.makes_release else "verb"
+    what = fields.get("what", project.task.action) if project.task.makes_release else "verb"
     if what == "compare":
         run = start_run(project.folder, "What each method loses", what, document, path=path)
     elif what == "explore":
@@ -148,11 +148,9 @@ def _use_levels(project: Project, run: Run, text: str) -> Response:
 
 async def _results(visit: Visit) -> Response:
     project = visit.project
-    finished = [
-        run for run in reversed(project.runs.values()) if run.state == "done" and run.what != "explore"
-    ]
-    others = [run for run in reversed(project.runs.values()) if run not in finished]
-    compared = [(run, run.result) for run in finished]
+    runs = list(reversed(project.runs.values()))
+    compared = [(run, run.result) for run in runs if run.state == "done" and run.what in ("release", "apply")]
+    others = [run for run in runs if not (run.state == "done" and run.what in ("release", "apply"))]
     return visit.page("results.html", project=project, step="results", compared=compared, others=others)
 
 

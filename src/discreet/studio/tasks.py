@@ -176,13 +176,15 @@ def first_document(task: Task, name: str) -> Document:
     if task.data == "earlier":
         return document
     if not task.makes_release:
-        target = VERBS[task.name].load().target_key
-        return {**document, task.name: {}, "output": {target: f"result{task.ending}"}}
+        spec = VERBS[task.name]
+        target = spec.load().target_key
+        return {**document, task.name: first_values(spec), "output": {target: f"result{task.ending}"}}
     for spec in task.sections:
         document[spec.name] = {}
     if not task.sections:
         document["baskets"] = {}
-    document["guarantee"] = [{"kind": task.guarantee}]
+    promise = task.guarantees().get(task.guarantee)
+    document["guarantee"] = [{"kind": task.guarantee} | ({} if promise is None else first_values(promise))]
     document["method"] = {"name": method_for(task, document["guarantee"])}
     return {**document, "output": {"folder": FOLDER}}
 
@@ -223,7 +225,7 @@ def groups_of_form(
                 f"guarantee{number}", spec, guarantee, sensitive, title=title_of(spec.name), slider=True
             )
         )
-    method = document["method"].get("name")
+    method = document["method"].get("name") if task.action == "release" else None
     if method is not None:
         names = columns if task.has_roles else ()
         groups.append(
@@ -286,8 +288,8 @@ def title_of(name: str) -> str:
     return f"{first} {rest}" if dash and len(first) > 2 and len(rest.partition("-")[0]) <= 2 else name
 
 
-def first_values(spec: GuaranteeSpec) -> dict[str, Any]:
-    """Return what the required parameters of a guarantee begin with."""
+def first_values(spec: Spec) -> dict[str, Any]:
+    """Return what the required parameters of a guarantee, or of a verb, begin with."""
     group = group_of_spec("first", spec, {}, ())
     return {
         field.name.partition(".")[2]: field.value

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import safe_error
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, InputError
 from discreet.core.release import Release
 from discreet.engines.writing import json_ready
 from discreet.job import Made, run
@@ -116,6 +116,8 @@ def _compare(record: Mapping[str, Any], folder: Path, progress: Progress) -> Out
     results = compare_methods(
         job.kind.read(job.input), guarantee, time_limit=_COMPARED_SECONDS, progress=progress
     )
+    if all(result.quality is None or not result.quality.dissimilarity for result in results):
+        raise InputError("The rules are hidden already at these thresholds, or no method hides them.")
     solved = [result.method for result in results if result.quality is not None and result.solved]
     return lambda: {"choices": [{"method": name} for name in solved]}, lambda: compared_page(results)
 
