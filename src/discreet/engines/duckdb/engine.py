@@ -26,6 +26,7 @@ from discreet.engines.duckdb.connection import (
     in_any_order,
     in_secret_order,
     origin_of,
+    rows_shown,
     schema_of,
 )
 from discreet.engines.duckdb.large import RelationSource
@@ -59,7 +60,9 @@ class HeldSource(FrameSource):
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
     """Take a relation into memory if it is small, and leave it in the engine otherwise."""
     rows = normalize(native)
-    fetched = _fetched(rows.relation) if _is_small(native) else None
+    fetched = rows_shown(native)
+    if fetched is None or fetched.num_rows > HELD_ROWS:
+        fetched = _fetched(rows.relation) if _is_small(native) else None
     if fetched is None:
         return RelationSource(native, rows)
     return HeldSource(native, rows, fetched.rename_columns(list(rows.names)))
