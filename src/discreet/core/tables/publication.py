@@ -57,6 +57,8 @@ def published(column: pa.ChunkedArray | pa.Array, name: str) -> pa.ChunkedArray:
 def dictionary_of_used(column: pa.ChunkedArray | pa.Array, name: str = "") -> pa.DictionaryArray:
     """Encode a dictionary column anew: only values that occur, sorted, or in the declared order where there is one."""
     declared = whole_array(column)
+    if _is_clean(declared):
+        return declared
     values, places = value_codes(declared, name, judged=False)
     used = pc.drop_null(pc.unique(values))
     if declared.type.ordered:
@@ -69,6 +71,17 @@ def dictionary_of_used(column: pa.ChunkedArray | pa.Array, name: str = "") -> pa
         domain = domain.cast(declared.type.value_type)
     return pa.DictionaryArray.from_arrays(
         indices.cast(declared.type.index_type), domain, ordered=declared.type.ordered
+    )
+
+
+def _is_clean(coded: pa.DictionaryArray) -> bool:
+    """Whether a dictionary of texts is as it is to be: all of them occur, sorted, and nothing is null."""
+    texts = coded.dictionary
+    if coded.null_count or texts.null_count or coded.type.ordered or not pa.types.is_string(texts.type):
+        return False
+    return bool(
+        np.bincount(np.asarray(coded.indices), minlength=len(texts)).all()
+        and pc.all(pc.less(texts[:-1], texts[1:])).as_py() is not False
     )
 
 
@@ -284,12 +297,12 @@ def formula_names(names: pa.Array) -> int:
 
 
 def _count(column: pa.ChunkedArray) -> int:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if value_kind(column.type) != "text":
+    is_coded = pa.types.is_dictionary(column.type)
+    if value_kind(column.type.value_type if is_coded else column.type) != "text":
         return 0
-    counted = pc.value_counts(column.cast(pa.large_string()))
-    return int(pc.sum(counted.field("counts").filter(_runs(counted.field("values"), FORMULA))).as_py() or 0)
+    coded = whole_array(column if is_coded else column.dictionary_encode())
+    runs = np.asarray(_runs(coded.dictionary.cast(pa.large_string()), FORMULA))
+    return int(np.count_nonzero(runs[np.asarray(coded.indices.drop_null())]))
 
 
 def _runs(texts: Any, pattern: str) -> Any:
