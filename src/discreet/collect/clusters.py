@@ -49,6 +49,7 @@ def _check(channels: Channels, frame: Any) -> None:
     """Refuse, before anything is worked out, what the workers would stumble over."""
     engine = engine_of(frame)
     types = engine.value_types(frame)
+    ranges = {}
     for name, channel in channels.channels.items():
         if name not in types:
             raise SchemaError(f"The frame has no column '{name}'.")
@@ -59,7 +60,7 @@ def _check(channels: Channels, frame: Any) -> None:
             )
         if types[name] not in ("whole", "real"):
             raise InputError(f"'{name}' must hold numbers to be hidden behind noise.")
-    ranges = {name: _range(channel) for name, channel in channels.channels.items()}
+        ranges[name] = _range(channel)
     _, counts = engine.outside_counts(frame, ranges)
     for name, (strange, outside) in counts.items():
         if strange:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class SparkBaskets(ClusterBaskets):
         self.counts[codes.to_numpy()] = items.column(1).to_numpy()
 
     @property
-    def frame(self) -> Any:  # type: ignore[override]  # read alone
+    def frame(self) -> Any:
         """The baskets as a frame of lists."""
         return self._frame.select("items")
 
@@ -110,21 +111,14 @@ class SparkSetCounter:
 
     def pair_counts(self, start: int, stop: int) -> IntArray:
         """Count the baskets that hold both items of each pair whose first item is between two places."""
-        counts = self._counted(lambda blocks: pairs_in(blocks, start, stop), (stop - start) * self.n_items)
+        counts = self._counted(partial(pairs_in, start=start, stop=stop), (stop - start) * self.n_items)
         return counts.reshape(stop - start, self.n_items)
 
     def set_counts(self, sets: CodeArray) -> IntArray:
         """Count the baskets that hold all items of each set."""
         parts = [sets[at : at + _AT_ONCE] for at in range(0, len(sets), _AT_ONCE)]
-        return np.concatenate(
-            [
-                np.empty(0, np.int64),
-                *(
-                    self._counted(lambda blocks, part=part: sets_in(blocks, part), len(part))
-                    for part in parts
-                ),
-            ]
-        )
+        counts = [self._counted(partial(sets_in, sets=part), len(part)) for part in parts]
+        return np.concatenate([np.empty(0, np.int64), *counts])
 
     def _counted(self, count: Callable[[Any], Any], size: int) -> IntArray:
         names = self._names
