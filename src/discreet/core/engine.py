@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -203,6 +203,20 @@ class Engine(Protocol):
     def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Write the rows to a file as they were judged; ``packing`` is none, gzip or zstd."""
         ...
+
+    def perturbed(
+        self,
+        frame: Any,
+        names: Sequence[str],
+        perturb: Callable[[pa.Table, Sequence[str]], tuple[pa.Table, Any]],
+    ) -> Any:
+        """Return the rows, in an order that means nothing, with columns distorted where they are; those become floats.
+
+        ``perturb`` takes some rows of the columns, and a text that tells each row from all others of the frame, and
+        returns the distorted columns and a secret number of each row, by which the rows are put in order.
+        """
+        del frame, names, perturb
+        raise InputError("Columns of this frame are distorted in memory.")
 
     def baskets(self, frame: Any, *, item: str, basket: str | None = None) -> ClusterBaskets:
         """Return baskets that stay where their rows are, of a frame with a row per entry or with a column of lists."""

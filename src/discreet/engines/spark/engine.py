@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from discreet.core.tables.source import ClassShapes, Recoding, Tuples
 from discreet.engines.spark import parquet, session
 from discreet.engines.spark.admission import frame_columns
 from discreet.engines.spark.baskets import spark_baskets
+from discreet.engines.spark.perturbing import perturbed_rows
 from discreet.engines.spark.tuples import SparkTuples
 from discreet.engines.sql import source
 from discreet.engines.sql.column_counts import ColumnCounts
@@ -208,6 +209,21 @@ class Spark(SqlEngine):
         """Write the rows into a folder of Parquet files, from where they are."""
         del packing, layout
         parquet.write_parts(frame, path, format_)
+
+    def perturbed(
+        self,
+        frame: Any,
+        names: Sequence[str],
+        perturb: Callable[[pa.Table, Sequence[str]], tuple[pa.Table, Any]],
+    ) -> Any:
+        """Return the rows, in an order that means nothing, with columns distorted by the workers."""
+        source = SparkSource(frame)
+        rows = source._normalized
+        for name in rows.refused:
+            raise rows.refusal(name)
+        # Rows that are alike are told apart by a number, so that each has noise of its own.
+        placed = SqlSource._placed(source, rows.relation)
+        return perturbed_rows(placed, list(rows.names), names, perturb)
 
     def baskets(self, frame: Any, *, item: str, basket: str | None = None) -> ClusterBaskets:
         """Return the baskets of a frame with a row per entry, or with a column of lists."""
