@@ -238,6 +238,18 @@ class Source(Protocol):
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
 
+    def column_singletons(self, names: Sequence[str], unit: str | None = None) -> dict[str, Singletons]:
+        """Count for each of some columns what `singletons` counts of it."""
+        return {name: self.singletons([name], unit) for name in names}
+
+    def has_few_singletons(self, columns: Mapping[str, Singletons], share: float) -> bool:
+        """Whether surely no more than a share of the rows have a combination of their own in columns, by a cheap look.
+
+        ``columns`` holds what was counted of each by itself. False says nothing: only `singletons` does.
+        """
+        del columns, share
+        return False
+
     def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         ...

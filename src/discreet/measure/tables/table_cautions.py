@@ -21,7 +21,7 @@ from discreet.core.tables.encoding import Codebook, value_codes
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
-from discreet.measure.tables.risk import SinglingOut, is_many
+from discreet.measure.tables.risk import MOST_SINGLED_OUT, SinglingOut, is_many
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
@@ -220,7 +220,7 @@ def unique_columns(columns: Mapping[str, Singletons], remedy: str = "") -> Itera
 def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
     """Count the rows that columns published exactly single out, where that was allowed."""
     yield from unique_columns(unique.columns)
-    if is_many(unique.together) and not any(map(is_many, unique.columns.values())):
+    if not any(map(is_many, unique.columns.values())) and unique.is_many_together:
         yield Caution(
             "unique-combination",
             f"{_listed(list(unique.columns))} are published as they are, and {unique.together.n_singletons:,} of "
@@ -228,7 +228,7 @@ def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
         )
     exact = dict(unique.columns)
     for name in release.schema.sensitive:
-        singletons = exact[name] = release.table.source.singletons([name])
+        singletons = exact[name] = release.table.singletons(name)
         yield from _one_value(release, name, singletons)
         if is_many(singletons):
             yield Caution(
@@ -250,6 +250,8 @@ def _exact_together(release: Release, exact: Mapping[str, Singletons]) -> Iterat
     if len(exact) < 2 or not release.schema.sensitive:
         return
     source = release.table.source
+    if source.has_few_singletons(exact, MOST_SINGLED_OUT):
+        return
     together = source.singletons(list(exact))
     if not is_many(together):
         return
