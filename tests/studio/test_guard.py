@@ -20,7 +20,7 @@ pytest.importorskip("uvicorn")
 from tests.studio.servers import PATIENTS, client_of, finished, running, uploaded
 
 from discreet.studio import column_pages, home_pages, job_pages, run_pages
-from discreet.studio.app import displayed_name
+from discreet.studio.origins import displayed_name
 from discreet.studio.serving import StudioServer
 
 ROUTES = [

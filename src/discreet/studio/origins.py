@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.core.errors import InputError
 from discreet.core.registry import METHODS, VERBS
+from discreet.core.schema import Role
 from discreet.core.spec import Spec
 from discreet.studio.documents import Document
 from discreet.studio.forms import parameters_of_spec
@@ -20,6 +21,20 @@ _HIERARCHY = (
 )  # fmt: skip
 _NAMING = ("key", "previous")
 """Fields of the pages that name a file or a variable: each person fills them in anew."""
+_LONGEST_NAME = 120
+
+
+def displayed_name(name: str) -> str:
+    r"""Return the name of a file as pages and jobs show it: its last part, without anything that cannot be printed.
+
+    >>> displayed_name("../../etc/pass\u202ewd.csv"), displayed_name("")
+    ('passwd.csv', 'data.csv')
+    """
+    last = name.replace("\\", "/").rpartition("/")[2]
+    printable = "".join(char for char in last if char.isprintable()).strip(". ")
+    if len(printable) > _LONGEST_NAME:
+        printable = printable[-_LONGEST_NAME:]
+    return printable or "data.csv"
 
 
 def own_reading(reading: object) -> dict[str, Any]:
@@ -40,7 +55,11 @@ def own_document(task: Task, document: object) -> Document:
         first_document(task, "") if not task.has_roles else dict.fromkeys(("columns", "guarantee", "method"))
     )
     made = _only("", document, {"input", "output", *own})
-    _only("input", made.get("input", {}), ("path", *READ_BY))
+    source = _only("input", made.get("input", {}), ("path", *READ_BY))
+    if not isinstance(source.setdefault("path", ""), str):
+        raise _refusal("input", "path")
+    # Scripts beside the form name it, so it must not be an address: the data of the project is another's.
+    made["input"] = {**source, "path": displayed_name(source["path"])}
     # The pages never change it, and scripts hand it to a shell.
     expected = first_document(task, "").get("output", {})
     for name, value in _only("output", made.get("output", {}), expected).items():
@@ -49,8 +68,10 @@ def own_document(task: Task, document: object) -> Document:
     for name, spec in sections.items():
         made[name] = _parameters(name, spec, made.get(name, {}))
     for name, entry in _table("columns", made.get("columns", {})).items():
-        hierarchy = _only(f"columns.{name}", entry, ("role", "hierarchy")).get("hierarchy", {})
-        _only(f"columns.{name}.hierarchy", hierarchy, _HIERARCHY)
+        column = _only(f"columns.{name}", entry, ("role", "hierarchy"))
+        if column.get("role") not in [role.value for role in Role]:
+            raise _refusal(f"columns.{name}", "role")
+        _only(f"columns.{name}.hierarchy", column.get("hierarchy", {}), _HIERARCHY)
     if task.makes_release:
         made["guarantee"] = [_guarantee(task, part) for part in _list("guarantee", made.get("guarantee"))]
         made["method"] = _method(task, made.get("method"))
