@@ -17,7 +17,7 @@ from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 from discreet.core.params import InstanceOf, require
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
-from discreet.measure.tables.label_overlaps import LabelOverlaps
+from discreet.measure.tables.label_overlaps import LabelOverlaps, written_alike
 
 _AT_ONCE = 1 << 24
 _MOST = 1 << 22
@@ -112,7 +112,8 @@ def composition(
     An attacker knows that somebody is in all releases, or in all of some, and the true quasi-identifiers, but not the
     sensitive values; neither change between releases. In each release the person is in a class whose labels cover those
     values, so the sensitive value is one that all these classes have. It holds whoever made the releases, and for every
-    person who may be in them; the releases alone do not say who is.
+    person who may be in them; the releases alone do not say who is. A number is taken for the value of all rows that
+    have it: means of classes, which say nothing of who is in them, cannot be compared.
 
     Parameters
     ----------
@@ -213,9 +214,8 @@ def _values(releases: Sequence[Table], names: tuple[str, ...]) -> _Values:
 
     codes = []
     for name in names:
-        written = [
-            pa.concat_arrays([pa.nulls(1, pa.string()), texts(r.encoded[name].values)]) for r in releases
-        ]
+        alike = written_alike([texts(release.encoded[name].values) for release in releases])
+        written = [pa.concat_arrays([pa.nulls(1, pa.string()), each]) for each in alike]
         book = pa.chunked_array(written).combine_chunks().dictionary_encode(null_encoding="encode")
         numbers = np.asarray(book.indices, np.int64)
         ends = np.cumsum([len(each) for each in written])
