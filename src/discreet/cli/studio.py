@@ -34,7 +34,9 @@ def studio(files: Path | None, demo: bool, port: int, keep: Path | None, no_brow
     token: whoever has it can use the studio while it runs.
     """
     import webbrowser
+    from contextlib import suppress
 
+    from discreet.cli._startup import Interrupted
     from discreet.core.errors import InputError
 
     try:
@@ -47,9 +49,11 @@ def studio(files: Path | None, demo: bool, port: int, keep: Path | None, no_brow
     server = StudioServer(port=port, files=files, keep=keep)
     if demo:
         server.open_sample()
-    click.echo(f"studio   {server.address}")
-    click.echo("         only this machine can reach it; Ctrl-C ends it")
-    click.echo(f"folder   {server.folder}")
-    if not no_browser:
-        webbrowser.open(server.address)
-    server.run()
+    # A signal is how it ends, and no failure.
+    with suppress(Interrupted):
+        click.echo(f"studio   {server.address}")
+        click.echo("         only this machine can reach it; Ctrl-C ends it")
+        click.echo(f"folder   {server.folder}")
+        if not no_browser:
+            webbrowser.open(server.address_once)
+        server.run()

@@ -256,15 +256,19 @@ class Kind(ABC):
         public = self.public_figures(release)
         private = None if release.original is None else self.private_half(release, public)
         cautions = self.cautions(release, public, private)
-        texts = self.published_texts(release)
+        texts, judged = self.published_texts(release), self.judged_values(release)
         # A keyed pseudonym keeps the name of its column, and names nobody.
         pseudonyms = {entry["name"] for entry in release.recipe.get("columns", ()) if entry.get("pseudonym")}
         identifiers = tuple(
             column
-            for column in identifiers_of(release, texts, self.judged_values(release))
+            for column in identifiers_of(release, texts, judged)
             if column.code != "named-identifier" or column.column not in pseudonyms
         )
-        all_cautions = (*cautions, *formula_cautions(*texts), *identifier_cautions(identifiers))
+        all_cautions = (
+            *cautions,
+            *formula_cautions(*texts, judged=judged),
+            *identifier_cautions(identifiers),
+        )
         return Figures(public, private, all_cautions, identifiers)
 
     @abstractmethod

@@ -18,6 +18,16 @@ _MINUTES = 10 * 60
 
 @pytest.mark.slow
 def test_a_job_survives_a_killed_worker(tmp_path: Path) -> None:
+    assert printed("cluster_job.py", tmp_path) == ["the same rows"]
+
+
+@pytest.mark.slow
+def test_workers_search_mine_and_collect(tmp_path: Path) -> None:
+    assert printed("workers_job.py", tmp_path) == ["the same groups", "the same itemsets", "the same noise"]
+
+
+def printed(job: str, folder: Path) -> list[str]:
+    """Run a job with Spark itself; return what it printed."""
     missing = None if importlib.util.find_spec("pyspark") else "PySpark is not installed"
     try:
         require_java()
@@ -28,9 +38,9 @@ def test_a_job_survives_a_killed_worker(tmp_path: Path) -> None:
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
         environment.pop(name, None)
-    program = [sys.executable, str(Path(__file__).with_name("cluster_job.py")), str(tmp_path)]
+    program = [sys.executable, str(Path(__file__).with_name(job)), str(folder)]
     ran = subprocess.run(
         program, env=environment, capture_output=True, text=True, timeout=_MINUTES, check=False
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
-    assert ran.stdout.splitlines()[-1] == "the same rows"
+    return [line for line in ran.stdout.splitlines() if line.startswith("the same")]
