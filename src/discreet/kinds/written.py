@@ -96,7 +96,8 @@ class Written:
         bounds, engine = self.record["bounds"], engine_of(frame)
         names = engine.schema(frame).names
         pairs = bounds.items() if isinstance(bounds, Mapping) else [(None, ())]
-        if not all(len(pair) == 2 and len({name, *pair} & set(names)) == 3 for name, pair in pairs):
+        are_texts = all(isinstance(pair, list) and [str, str] == [*map(type, pair)] for _, pair in pairs)
+        if not are_texts or not all(len({name, *pair} & set(names)) == 3 for name, pair in pairs):
             raise InputError(f"{self.folder / RECORD} names columns of bounds that the data does not have.")
         if not agrees_with_bounds(frame, bounds):
             raise InputError("The columns of bounds are not those of the labels beside them.")
