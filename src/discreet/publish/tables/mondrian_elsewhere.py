@@ -14,7 +14,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError
 from discreet.core.rng import generator
 from discreet.core.tables.encoding import Codebook, ColumnType
-from discreet.core.tables.source import ColumnCounts, Cut, PieceCodes, TuplesElsewhere
+from discreet.core.tables.source import ColumnCounts, PieceCodes, SegmentCut, TuplesElsewhere
 from discreet.core.tables.table import Table
 from discreet.kernels.ragged import bounds
 from discreet.publish.tables.boxes import LARGEST_SET, Segments
@@ -68,15 +68,15 @@ def _refuse_unsuited(publisher: Mondrian, table: Table) -> None:
 
 def _cut_by_counts(
     publisher: Mondrian, table: Table, tuples: TuplesElsewhere, geometry: Geometry
-) -> tuple[dict[int, Cut], list[int], bool]:
-    """Cut segments that have too many tuples for a worker.
+) -> tuple[dict[int, SegmentCut], list[int], bool]:
+    """SegmentCut segments that have too many tuples for a worker.
 
     Returns the cuts, the segments with too many tuples that no cut divides, and whether sensitive values refused one.
     """
     from discreet.kernels.tables.partition import propose_cuts
 
     smallest = max(publisher.guarantee.smallest, 1)
-    cuts: dict[int, Cut] = {}
+    cuts: dict[int, SegmentCut] = {}
     pending, n_segments = _Coupled(table, tuples.column_counts({}, [0]), [0]), 1
     refuse_infeasible(
         publisher.guarantee, table, segment_groups(publisher.guarantee, table, pending.segments([0]))
@@ -97,7 +97,7 @@ def _cut_by_counts(
                 undivided.append(parent)
                 del tried[parent]
                 continue
-            trial[parent] = Cut(int(column[at]), int(code[at]), n_segments, n_segments + 1)
+            trial[parent] = SegmentCut(int(column[at]), int(code[at]), n_segments, n_segments + 1)
             n_segments += 2
         if not trial:
             continue
@@ -176,7 +176,7 @@ def _divider(publisher: Mondrian, table: Table, geometry: Geometry) -> Callable[
 
 
 def divide_part(publisher: Mondrian, table: Table, geometry: Geometry, part: pa.Table) -> pa.Table:
-    """Cut the tuples of a segment to the end; return their codes, counts and pieces.
+    """SegmentCut the tuples of a segment to the end; return their codes, counts and pieces.
 
     Pieces are numbered from the left, in whatever order the tuples come, so that a worker that takes over from a lost
     one numbers them alike.
