@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -110,6 +110,15 @@ class Facts:
         return self.is_whole and self.uniqueness > _UNIQUE and close
 
 
+class ValueList(NamedTuple):
+    """The number of different values of a column and of rows with any, and the values with counts, if they are few."""
+
+    n_distinct: int
+    n_known: int
+    values: pa.Array
+    counts: IntArray
+
+
 class Engine(Protocol):
     """What works on the frames of one library, where their rows are.
 
@@ -162,6 +171,18 @@ class Engine(Protocol):
         """Count what can be said about each column without showing its values."""
         ...
 
+    def value_lists(self, frame: Any, names: Sequence[str], most: int) -> dict[str, ValueList]:
+        """Return how many different values columns have, and those with counts where there are no more than ``most``.
+
+        An engine may list more values than that where it has them at hand.
+        """
+        del most
+        lists = {name: self.value_counts(frame, name) for name in names}
+        return {
+            name: ValueList(len(values), int(counts.sum()), values, counts)
+            for name, (values, counts) in lists.items()
+        }
+
     def value_sets(self, frame: Any, names: Sequence[str]) -> dict[str, frozenset[Any]]:
         """Return the different values of columns that have few of them, nulls left out."""
         ...
@@ -188,8 +209,8 @@ class Engine(Protocol):
         """
         ...
 
-    def formula_cells(self, frame: Any) -> int:
-        """Count the cells and column names that a spreadsheet would run."""
+    def formula_cells(self, frame: Any, without: Collection[str] = ()) -> int:
+        """Count the cells and column names that a spreadsheet would run; the cells of some columns are left out."""
         ...
 
     def defused(self, frame: Any) -> Any:

@@ -230,13 +230,13 @@ class Release:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")
         for key, text in (("name", name), ("source", source)):
             require(self, key, text, InstanceOf((str, type(None)), "None or a text"))
-        self.refuse_unless_published(strict=strict, allow=allow)
         written: Path = load(WRITER)(
             self,
             Path(folder),
             format=format,
             report=report,
             overwrite=overwrite,
+            strict=strict,
             name=name,
             source=source,
             pdf=pdf,

@@ -37,7 +37,7 @@ async def _home(visit: Visit) -> Response:
         path = await run_in_threadpool(sample_file, task, visit.projects.folder)
         project = visit.projects.add(path.name, task, path)
         await first_look(project, {})
-        return RedirectResponse(f"/p/{project.number}/look", status_code=303)
+        return RedirectResponse(f"{visit.root}/p/{project.number}/look", status_code=303)
     files = offered_names(visit, task)
     return visit.page(
         "home.html", tasks=TASKS.values(), task=task, files=files, projects=visit.projects.all()
@@ -102,7 +102,8 @@ async def _table(visit: Visit) -> Response:
     if not position.isdecimal() or int(position) >= len(project.tables):
         raise MissingPageError
     table = quote(project.tables[int(position)])
-    project.path, project.name = Path(f"{project.path}?table={table}"), f"{project.name}?table={table}"
+    project.path = Path(f"{project.path}?table={table}")
+    project.rename(f"{project.name}?table={table}")
     project.tables = []
     await first_look(project, {})
     return go(f"/p/{project.number}/look")
@@ -114,6 +115,7 @@ async def _begin(
     """Open a file as a project, or give a restored project its data back."""
     waiting = visit.projects.named(visit.request.query_params.get("project", ""))
     project = waiting or visit.projects.add(name, task, path, beside=beside)
+    project.rename(name)
     project.path, project.beside = path, beside
     if task.data == "earlier" and isinstance(path, Path):
         return await _show_earlier(project, path)

@@ -95,7 +95,8 @@ def _check_repeated(folders: tuple[Path, ...], values: dict[str, Any], *, as_jso
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.job.descriptions import is_release, release_folder
-    from discreet.job.evidence.repeated_checking import judge_repeated, repeated_lines
+    from discreet.job.evidence.repeated_checking import judge_repeated
+    from discreet.job.evidence.repeated_wording import repeated_lines
 
     for folder in folders:
         _refuse_without_record(folder)

@@ -104,7 +104,7 @@ Cuts: TypeAlias = Mapping[int, SegmentCut]
 """Cuts by the segment that they divide; all tuples together are segment 0."""
 
 
-class ColumnCounts(NamedTuple):
+class CodeCounts(NamedTuple):
     """How many rows, and tuples, of a segment have a code in a column; an entry for each code that occurs."""
 
     segment: IntArray
@@ -136,7 +136,7 @@ class TuplesElsewhere(Protocol):
         """The most tuples that a worker divides by itself."""
         ...
 
-    def column_counts(self, cuts: Cuts, segments: Sequence[int]) -> ColumnCounts:
+    def code_counts(self, cuts: Cuts, segments: Sequence[int]) -> CodeCounts:
         """Count the codes of each column in some of the segments that cuts make."""
         ...
 
@@ -237,6 +237,18 @@ class Source(Protocol):
     def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
+
+    def column_singletons(self, names: Sequence[str], unit: str | None = None) -> dict[str, Singletons]:
+        """Count for each of some columns what `singletons` counts of it."""
+        return {name: self.singletons([name], unit) for name in names}
+
+    def has_few_singletons(self, columns: Mapping[str, Singletons], share: float) -> bool:
+        """Whether surely no more than a share of the rows have a combination of their own in columns, by a cheap look.
+
+        ``columns`` holds what was counted of each by itself. False says nothing: only `singletons` does.
+        """
+        del columns, share
+        return False
 
     def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.core.baskets.cluster_baskets import ClusterBaskets
-from discreet.core.engine import TextLayout
+from discreet.core.engine import TextLayout, ValueList
 from discreet.core.errors import InputError
-from discreet.core.tables.encoding import Codebook
+from discreet.core.tables.encoding import Codebook, combined
 from discreet.core.tables.publication import publishable
-from discreet.core.tables.source import ClassShapes, Recoding, Tuples
+from discreet.core.tables.source import ClassShapes, Recoding, Singletons, Tuples
 from discreet.engines.spark import parquet, session
 from discreet.engines.spark.admission import frame_columns
 from discreet.engines.spark.baskets import spark_baskets
 from discreet.engines.spark.perturbing import perturbed_rows
 from discreet.engines.spark.tuples import SparkTuples
 from discreet.engines.sql import source
+from discreet.engines.sql.column_counts import ColumnCounts
 from discreet.engines.sql.engine import SqlEngine
 from discreet.engines.sql.shapes import class_shapes, coded_tuples, column_values
 from discreet.engines.sql.source import SqlSource, TooManyTuplesError, row_text
 
+_FEWEST_SAMPLED, _SAMPLED, _SURELY = 1_000_000, 16, 0.8
+"""From how many rows on combinations are sampled, one in how many, and what part of a share is surely below it."""
+_PLACE = 32
+"""How many hexadecimal digits of a digest order the rows."""
 _unsorted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The rows of released frames before they were shuffled, which are cheaper to count."""
+_counts: WeakKeyDictionary[Any, dict[str, tuple[str, ColumnCounts]]] = WeakKeyDictionary()
+"""What was counted of the columns of frames, and the expression that was looked for: to count it again takes a pass."""
 
 
 def not_fetched() -> NoReturn:
@@ -119,29 +130,58 @@ class SparkSource(SqlSource):
         del names
         not_fetched()
 
+    def column_singletons(self, names: Sequence[str], unit: str | None = None) -> dict[str, Singletons]:
+        """Count for each of some columns the rows whose value no other row has, of all columns in one query."""
+        if unit is not None:
+            return super().column_singletons(names, unit)
+        for name in names:
+            self._normalized.inner(name)  # refuses what is not kept
+        return {name: each.singletons for name, each in ENGINE.column_counts(self.native, names).items()}
+
+    def has_few_singletons(self, columns: Mapping[str, Singletons], share: float) -> bool:
+        """Whether surely no more than a share of the rows have a combination of their own.
+
+        There are no more such rows than combinations. Where there may be many, the combinations of which a hash with
+        a fresh number ends in zeros are counted: all rows of a combination are among them, or none. With a million
+        rows, a share of 10 % and one combination in 16, a fifth less than that share lies 16 standard deviations below.
+        """
+        n_rows = max((each.n_rows for each in columns.values()), default=0)
+        if math.prod(each.n_distinct + 1 for each in columns.values()) <= share * n_rows:
+            return True
+        if n_rows < _FEWEST_SAMPLED:
+            return False
+        inner = [self._normalized.inner(name) for name in columns]
+        cells = ", ".join(f"{column}, {column} IS NULL" for column in inner)
+        chosen = f"mod(xxhash64({secrets.randbits(31)}, {cells}), {_SAMPLED}) = 0"
+        classes = f"SELECT count(*) AS n FROM source WHERE {chosen} GROUP BY {', '.join(inner)}"
+        (n_singletons,) = self._counts(["sum(CASE WHEN n = 1 THEN 1 END)"], classes)
+        return n_singletons * _SAMPLED <= _SURELY * share * n_rows
+
     def framed(self, rows: pa.Table) -> Any:
         """Return rows made elsewhere as a frame of the same session."""
         return session.lent(self.native.sparkSession, publishable(rows))
 
     def _placed(self, relation: Any) -> Any:
         """Say what every row holds. Rows that hold the same are alike in the release, whichever comes first."""
-        kept = [
+        columns = [
             f"c{number}" for number, name in enumerate(self.names) if name not in self._normalized.refused
         ]
-        return self._query(relation, f"SELECT *, {row_text(kept)} AS place FROM source")
+        return self._query(relation, f"SELECT *, {row_text(columns)} AS place FROM source")
 
     def _sorted(self, relation: Any, sql: str, seed: int) -> Any:
         """Deal the rows out to files, and sort each, by a digest of what is released of them and the secret.
 
         The order is a function of the released cells and the secret, so it reveals nothing; what lies side by side
-        because it is alike is seen to be alike.
+        because it is alike is seen to be alike. The cells enter the digest by a hash of 64 bits, which spares the
+        cluster texts of all of them: rows that share one by chance lie side by side, and nothing follows from that.
         """
         rows = self._query(relation, sql)
         names = rows.columns
         inner = [f"c{number}" for number in range(len(names))]
-        placed = session.query_frame(
-            rows.toDF(*inner), f"SELECT *, sha256('{seed:064x}' || {row_text(inner)}) AS place FROM source"
-        )
+        # The hash passes over nulls, so it is of where they are as well.
+        cells = ", ".join(f"{column}, {column} IS NULL" for column in inner)
+        place = f"left(sha256('{seed:064x}' || CAST(xxhash64({cells}) AS VARCHAR)), {_PLACE})"
+        placed = session.query_frame(rows.toDF(*inner), f"SELECT *, {place} AS place FROM source")
         shuffled = placed.repartition("place").sortWithinPartitions("place").drop("place").toDF(*names)
         _unsorted[shuffled] = rows
         return shuffled
@@ -160,6 +200,53 @@ class Spark(SqlEngine):
 
     def _counted(self, frame: Any, sql: str) -> pa.Table:
         return session.fetched(session.query_frame(_unsorted.get(frame, frame), sql))
+
+    def column_counts(
+        self, frame: Any, names: Sequence[str], expression: str | None = None
+    ) -> dict[str, ColumnCounts]:
+        """Count columns by themselves, those that were not counted yet in one query; NaN counts as null."""
+        counted = _counts.setdefault(frame, {})
+        fresh = [
+            name
+            for name in names
+            if expression not in (None, counted.get(name, (None,))[0]) or name not in counted
+        ]
+        if fresh:
+            rows = frame_columns(_unsorted.get(frame, frame))
+            inner = {name: f"c{rows.names.index(name)}" for name in fresh}
+            counts = super().column_counts(rows.relation, list(inner.values()), expression)
+            counted |= {name: (expression or "", counts[inner[name]]) for name in fresh}
+        return {name: counted[name][1] for name in names}
+
+    def value_lists(self, frame: Any, names: Sequence[str], most: int) -> dict[str, ValueList]:
+        """Return how many different values columns have, and fetch those of columns with few, in one query."""
+        counts = self.column_counts(frame, names)
+        types = {field.name: field.type for field in self.schema(frame)}
+        lists = {
+            name: ValueList(each.n_distinct, each.n_known, pa.array([], types[name]), np.empty(0, np.int64))
+            for name, each in counts.items()
+        }
+        few = [name for name in names if 0 < counts[name].n_distinct <= most]
+        if few:
+            rows = frame_columns(_unsorted.get(frame, frame))
+            inner = [f"c{rows.names.index(name)}" for name in few]
+            sets, listed = ", ".join(f"({column})" for column in inner), ", ".join(inner)
+            sql = (
+                f"SELECT {listed}, CAST(count(*) AS BIGINT) AS n FROM source GROUP BY GROUPING SETS ({sets})"
+            )
+            values = session.fetched(session.query_frame(rows.relation, sql))
+            for name, column in zip(few, inner, strict=True):
+                # Null is where the line is of another column as well, and no value here.
+                own = values.filter(pc.is_valid(values[column])).sort_by(column)
+                lists[name] = lists[name]._replace(
+                    values=combined(own[column]), counts=np.asarray(own["n"], np.int64)
+                )
+        return lists
+
+    def value_sets(self, frame: Any, names: Sequence[str]) -> dict[str, frozenset[Any]]:
+        """Return the different values of columns that have few of them."""
+        lists = self.value_lists(frame, names, source.MOST_TUPLES)
+        return {name: frozenset(each.values.to_pylist()) for name, each in lists.items()}
 
     def source(self, frame: Any) -> SparkSource:
         """Return the rows as searches and judgments use them."""

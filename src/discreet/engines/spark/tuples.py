@@ -15,7 +15,7 @@ from discreet.core.errors import InputError
 from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.source import (
     AssignedTuples,
-    ColumnCounts,
+    CodeCounts,
     Cuts,
     PieceCodes,
     Replacement,
@@ -47,7 +47,7 @@ class SparkTuples(TuplesElsewhere):
         """The most tuples that a worker divides by itself."""
         return max(sql_source.MOST_TUPLES // _PARTS, 1)
 
-    def column_counts(self, cuts: Cuts, segments: Sequence[int]) -> ColumnCounts:
+    def code_counts(self, cuts: Cuts, segments: Sequence[int]) -> CodeCounts:
         """Count the codes of each column in some of the segments that cuts make; O(tuples) on the cluster."""
         segment = _segment_of(cuts)
         chosen = ", ".join(map(str, segments))
@@ -65,7 +65,7 @@ class SparkTuples(TuplesElsewhere):
         segment_, code, n_rows, n_tuples = (
             counted[name].to_numpy().astype(np.int64) for name in ("segment", "code", "n_rows", "n_tuples")
         )
-        return ColumnCounts(segment_, column, code, n_rows, n_tuples)
+        return CodeCounts(segment_, column, code, n_rows, n_tuples)
 
     def divided(
         self, cuts: Cuts, undivided: Sequence[int], divide: Callable[[pa.Table], pa.Table]

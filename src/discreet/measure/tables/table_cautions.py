@@ -21,7 +21,7 @@ from discreet.core.tables.encoding import Codebook, value_codes
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
-from discreet.measure.tables.risk import SinglingOut, is_many
+from discreet.measure.tables.risk import MOST_SINGLED_OUT, SinglingOut, is_many
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
@@ -58,11 +58,24 @@ def table_cautions(release: Release, unique: SinglingOut, lost: float | None) ->
     yield from _units(release)
     yield from _types(release)
     yield from _minimality(release)
+    yield from _against_original(release)
     yield from _membership(release)
     yield from _released_before(release)
     if lost is not None and lost > HALF:
         text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
         yield Caution("half-lost", text, public=False)
+
+
+def _against_original(release: Release) -> Iterator[Caution]:
+    """Say what it means that classes are near a table from which rows were then left out."""
+    if release.guarantee.needs_original and release.evidence.suppressed:
+        yield Caution(
+            "compared-with-original",
+            f"Classes are compared with the table before {release.evidence.suppressed:,} rows were left out. Others "
+            "cannot recompute that, and that it holds rules out some values of those rows: whoever knows whose they "
+            "are may learn from it. reference='released' compares with the released rows alone.",
+            public=True,
+        )
 
 
 def _released_before(release: Release) -> Iterator[Caution]:
@@ -207,7 +220,7 @@ def unique_columns(columns: Mapping[str, Singletons], remedy: str = "") -> Itera
 def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
     """Count the rows that columns published exactly single out, where that was allowed."""
     yield from unique_columns(unique.columns)
-    if is_many(unique.together) and not any(map(is_many, unique.columns.values())):
+    if not any(map(is_many, unique.columns.values())) and unique.is_many_together:
         yield Caution(
             "unique-combination",
             f"{_listed(list(unique.columns))} are published as they are, and {unique.together.n_singletons:,} of "
@@ -215,7 +228,7 @@ def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
         )
     exact = dict(unique.columns)
     for name in release.schema.sensitive:
-        singletons = exact[name] = release.table.source.singletons([name])
+        singletons = exact[name] = release.table.singletons(name)
         yield from _one_value(release, name, singletons)
         if is_many(singletons):
             yield Caution(
@@ -237,6 +250,8 @@ def _exact_together(release: Release, exact: Mapping[str, Singletons]) -> Iterat
     if len(exact) < 2 or not release.schema.sensitive:
         return
     source = release.table.source
+    if source.has_few_singletons(exact, MOST_SINGLED_OUT):
+        return
     together = source.singletons(list(exact))
     if not is_many(together):
         return

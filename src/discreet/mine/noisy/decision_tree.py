@@ -36,14 +36,14 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ----------
     channels
         The channel of each column: a mapping from column names (or numbers), a sequence, or ``Channels``;
-        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories, None for a column that was not hidden.
+        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories. A column that was not hidden has none.
     strategy
         ``global`` reconstructs each column once; ``by_class`` once within each class; ``local`` also again within each
         class at every node that has enough rows, but for the columns that the way there has split on.
     intervals
         Into how many intervals a hidden column of numbers is cut.
     max_depth
-        How deep the tree may grow; None for no limit.
+        How deep the tree may grow; by default there is no limit.
     min_leaf
         How many rows a leaf must have: a number, or a share of all rows.
     pruned

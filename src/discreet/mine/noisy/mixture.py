@@ -39,13 +39,15 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     ----------
     channels
         The noise of each column, as :func:`corrected_moments` takes it, a mapping from column names (or numbers), or
-        ``Channels``; None without noise, which is an ordinary normal mixture.
+        ``Channels``. Without noise this is an ordinary normal mixture.
     n_clusters
         The number of clusters.
     n_init
         How many starts are tried; the likeliest result is returned.
-    max_iter, tol
-        The most steps of one start, and the gain in log-likelihood for each record at which it stops.
+    max_iter
+        The most steps of one start.
+    tol
+        The gain in log-likelihood for each record below which a start ends.
     predicts
         Whether rows to be predicted are ``true`` values or ``noisy`` ones from the same channels.
     random_state

@@ -26,7 +26,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ----------
     channels
         The channel of each column: a mapping from column names (or numbers), a sequence, or ``Channels``;
-        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories, None for a column that was not hidden.
+        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories. A column that was not hidden has none.
     intervals
         Into how many intervals a column of numbers is cut.
     smoothing

@@ -14,7 +14,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError
 from discreet.core.rng import generator
 from discreet.core.tables.encoding import Codebook, ColumnType
-from discreet.core.tables.source import ColumnCounts, PieceCodes, SegmentCut, TuplesElsewhere
+from discreet.core.tables.source import CodeCounts, PieceCodes, SegmentCut, TuplesElsewhere
 from discreet.core.tables.table import Table
 from discreet.kernels.ragged import bounds
 from discreet.publish.tables.boxes import LARGEST_SET, Segments
@@ -69,7 +69,7 @@ def _refuse_unsuited(publisher: Mondrian, table: Table) -> None:
 def _cut_by_counts(
     publisher: Mondrian, table: Table, tuples: TuplesElsewhere, geometry: Geometry
 ) -> tuple[dict[int, SegmentCut], list[int], bool]:
-    """SegmentCut segments that have too many tuples for a worker.
+    """Cut segments that have too many tuples for a worker.
 
     Returns the cuts, the segments with too many tuples that no cut divides, and whether sensitive values refused one.
     """
@@ -77,7 +77,7 @@ def _cut_by_counts(
 
     smallest = max(publisher.guarantee.smallest, 1)
     cuts: dict[int, SegmentCut] = {}
-    pending, n_segments = _Coupled(table, tuples.column_counts({}, [0]), [0]), 1
+    pending, n_segments = _Coupled(table, tuples.code_counts({}, [0]), [0]), 1
     refuse_infeasible(
         publisher.guarantee, table, segment_groups(publisher.guarantee, table, pending.segments([0]))
     )
@@ -102,7 +102,7 @@ def _cut_by_counts(
         if not trial:
             continue
         sides = [side for cut in trial.values() for side in (cut.left, cut.right)]
-        halves = _Coupled(table, tuples.column_counts(cuts | trial, sides), sides)
+        halves = _Coupled(table, tuples.code_counts(cuts | trial, sides), sides)
         holds, by_values = publisher._judged(table, halves.segments(sides))
         decided |= by_values
         for (parent, cut), is_kept in zip(trial.items(), holds.tolist(), strict=True):
@@ -124,7 +124,7 @@ class _Coupled:
     than codes in all columns, and kernels that look at columns one by one find in them what they would in the segment.
     """
 
-    def __init__(self, table: Table, counts: ColumnCounts, segments: Sequence[int]) -> None:
+    def __init__(self, table: Table, counts: CodeCounts, segments: Sequence[int]) -> None:
         dtype = np.min_scalar_type(max(book.n_codes for book in table.encoded.values()))
         self.rows: dict[int, tuple[Any, IntArray]] = {}
         self.n_tuples: dict[int, int] = {}
@@ -176,7 +176,7 @@ def _divider(publisher: Mondrian, table: Table, geometry: Geometry) -> Callable[
 
 
 def divide_part(publisher: Mondrian, table: Table, geometry: Geometry, part: pa.Table) -> pa.Table:
-    """SegmentCut the tuples of a segment to the end; return their codes, counts and pieces.
+    """Cut the tuples of a segment to the end; return their codes, counts and pieces.
 
     Pieces are numbered from the left, in whatever order the tuples come, so that a worker that takes over from a lost
     one numbers them alike.
