@@ -91,7 +91,7 @@ class Pieces:
     counts: IntArray
 
 
-class Cut(NamedTuple):
+class SegmentCut(NamedTuple):
     """How a segment of tuples is cut in two: those with codes up to one go left; and the numbers of the halves."""
 
     column: int
@@ -100,7 +100,7 @@ class Cut(NamedTuple):
     right: int
 
 
-Cuts: TypeAlias = Mapping[int, Cut]
+Cuts: TypeAlias = Mapping[int, SegmentCut]
 """Cuts by the segment that they divide; all tuples together are segment 0."""
 
 

@@ -76,7 +76,10 @@ class SparkSource(SqlSource):
         """Return the distinct values of columns, also where their tuples are too many to be fetched."""
         try:
             return super().values(names)
-        except TooManyTuplesError:
+        except InputError as error:
+            # How many bytes the driver takes is a setting of the cluster, which is met before our own limit.
+            if not isinstance(error, TooManyTuplesError) and session.TOO_LARGE not in str(error):
+                raise
             self._too_many = tuple(names)
         self._values = column_values(self, self._unsorted, names)
         return self._values
