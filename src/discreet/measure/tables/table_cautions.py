@@ -371,6 +371,15 @@ def _minimality(release: Release) -> Iterator[Caution]:
     Methods that may come to the same groups whether or not values decided carry the caution always, in public; of the
     others only the owner learns whether values decided.
     """
+    if release.recipe.get("parameters", {}).get("target") is not None:
+        yield Caution(
+            "minimality",
+            "Levels were chosen by how well classes predict a sensitive column. Whoever knows the method and "
+            "everybody's quasi-identifiers learns from each other choice that it predicts less well, and may tie a "
+            "person to a value with more than the share that the class shows, for certain in small tables. Choose "
+            "levels by another measure, or yourself (generalization), where that must not be.",
+        )
+        return
     if not release.guarantee.judged_values(release.schema.sensitive):
         return
     always = _is_always_minimal(release.recipe)
@@ -388,8 +397,8 @@ def _minimality(release: Release) -> Iterator[Caution]:
 def _membership(release: Release) -> Iterator[Caution]:
     """Say that who is in the sample decided what a release judged by a population shows.
 
-    Stated levels describe every person in one way, whoever else is in the sample. What δ-presence leaves out at them
-    depends on the sample all the same; what k-map leaves out does not.
+    Stated levels describe every person in one way, whoever else is in the sample. What is left out at them depends on
+    the sample all the same: under k-map, that somebody is in it whom too few people are like.
     """
     guarantee = release.guarantee
     parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
@@ -398,11 +407,8 @@ def _membership(release: Release) -> Iterator[Caution]:
         for part in parts
         if hasattr(inner := getattr(part, "guarantee", part), "population")
     }
-    if release.recipe.get("method") == "Generalization" and not release.evidence.suppressed:
-        judged.discard("DeltaPresence")
-    if release.recipe.get("method") == "Generalization":
-        judged.discard("KMap")
-    if judged:
+    stated = release.recipe.get("method") == "Generalization" and not release.evidence.suppressed
+    if judged and not stated:
         yield Caution(
             "membership",
             "Which labels rows have, and which rows are left out, depends on who is in the sample. Whoever has the "
