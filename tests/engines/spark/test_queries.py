@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from tests.engines.spark.test_spark import PATIENTS, invoke, lent, patients
+from tests.servers import remote
 
 from discreet import Table, other
 from discreet.cli._app import app
@@ -192,3 +197,42 @@ def test_the_folder_of_a_release_is_checked_on_the_cluster(tmp_path: Path, sent:
     assert sent
     assert (there.exit_code, json.loads(there.output)) == (0, json.loads(here.output))
     assert invoke("check", tmp_path / "out", "-k", "500").exit_code == 1
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    """Start a run, in a process of its own, that releases many rows of a folder into one named out."""
+    if not (folder / "rows.parquet").exists():
+        parquet.write_table(patients(200_000), folder / "rows.parquet")
+    roles = ["--quasi", "age,zip", "--sensitive", "disease", "--identifier", "ssn", "-k", "80", "--quiet"]
+    words = ["anonymize", str(folder / "rows.parquet"), *roles, "--out", str(folder / "out")]
+    words += ["--engine", "spark", "--remote", remote()]
+    # A process that was started in the background ignores interruptions, and so do those that it starts.
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    program += "from discreet.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def test_an_interruption_while_rows_are_written_leaves_nothing(tmp_path: Path) -> None:
+    with started(tmp_path) as run:
+        while not list(tmp_path.glob(".out.*/data.parquet*")):
+            assert run.poll() is None, run.stdout and run.stdout.read()
+            time.sleep(0.005)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 128 + signal.SIGINT
+        assert run.stdout is not None
+        assert run.stdout.read().strip() == "error: interrupted; nothing was left half-written."
+    time.sleep(1)  # the workers may still be at it, and must find nowhere to write
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
+
+
+def test_of_two_runs_into_one_folder_one_wins(tmp_path: Path) -> None:
+    with started(tmp_path) as first, started(tmp_path) as second:
+        said = [run.communicate(timeout=120)[0] for run in (first, second)]
+    codes = [first.returncode, second.returncode]
+    assert sorted(codes) == [0, 7], said
+    refused = said[codes.index(7)].strip().splitlines()
+    assert "is there already and not empty" in refused[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.private", "rows.parquet"]
+    assert CliRunner().invoke(app, ["check", str(tmp_path / "out"), "--quiet"]).exit_code == 0
