@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -28,8 +29,9 @@ from discreet.core.tables.source import source_of
 from discreet.engines.spark import engine, session
 from discreet.engines.spark import parquet as parts
 from discreet.guarantees import KAnonymity
+from discreet.measure.tables import table_cautions
 from discreet.measure.tables.risk import MOST_SINGLED_OUT, SinglingOut, is_many
-from discreet.publish import Mondrian
+from discreet.publish import Generalization, Mondrian
 from discreet.publish.recipes.recipe import Recipe
 
 WITH_OTHERS = PATIENTS | {"dose": other(), "visits": other(), "ward": other()}
@@ -236,3 +238,28 @@ def test_of_two_runs_into_one_folder_one_wins(tmp_path: Path) -> None:
     assert "is there already and not empty" in refused[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.private", "rows.parquet"]
     assert CliRunner().invoke(app, ["check", str(tmp_path / "out"), "--quiet"]).exit_code == 0
+
+
+@pytest.mark.parametrize("n_people", [3000, 40, 4])
+def test_repeated_people_are_found_after_a_look_at_a_sample(
+    n_people: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_cautions, "_MANY_ROWS", 1000)
+    monkeypatch.setattr(table_cautions, "_MANY_TIMES", 10)
+    rows = patients(3000).set_column(0, "ssn", pa.array([f"p{number % n_people}" for number in range(3000)]))
+    releases = [
+        Generalization(KAnonymity(5), levels={"age": 1, "zip": 1}).release(Table(frame, PATIENTS))
+        for frame in (rows, lent(rows))
+    ]
+    here, there = (
+        [caution for caution in release.cautions if caution.code == "rows-not-people"] for release in releases
+    )
+    assert here == there
+    assert bool(there) is (n_people == 4)
+    source = source_of(lent(rows))
+    n_classes = len(pc.unique(rows["zip"]))
+    exact = source.small_classes(["zip"], "ssn", 5)
+    assert (exact > 0) is (n_people == 4)
+    if source.has_only_large_classes(["zip"], "ssn", 5, n_classes):
+        assert exact == 0
+    assert source.has_only_large_classes(["zip"], "ssn", 5, n_classes) is (n_people == 3000)

@@ -99,6 +99,13 @@ class SparkSource(SqlSource):
         (n_singletons,) = self._counts(["sum(CASE WHEN n = 1 THEN 1 END)"], classes)
         return n_singletons * _SAMPLED <= _SURELY * share * n_rows
 
+    def has_only_large_classes(self, names: Sequence[str], unit: str, fewest: int, n_classes: int) -> bool:
+        """Whether surely each of all classes has as many units: even one unit in 16 are enough in each."""
+        inner, whose = ", ".join(map(self._normalized.inner, names)), self._normalized.inner(unit)
+        chosen = f"SELECT * FROM source WHERE mod(xxhash64({whose}), {_SAMPLED}) = 0"
+        classes = f"SELECT count(DISTINCT {whose}) AS owners FROM ({chosen}) AS chosen GROUP BY {inner}"
+        return self._counts([f"sum(CASE WHEN owners >= {int(fewest)} THEN 1 END)"], classes) == [n_classes]
+
     def framed(self, rows: pa.Table) -> Any:
         """Return rows made elsewhere as a frame of the same session."""
         return session.lent(self.native.sparkSession, publishable(rows))
