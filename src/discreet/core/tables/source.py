@@ -250,6 +250,11 @@ class Source(Protocol):
         del columns, share
         return False
 
+    def has_only_large_classes(self, names: Sequence[str], unit: str, fewest: int, n_classes: int) -> bool:
+        """Whether surely each of all classes of the columns has as many units, by a cheap look; False says nothing."""
+        del names, unit, fewest, n_classes
+        return False
+
     def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""
         ...
