@@ -87,7 +87,7 @@ def _opened(client: httpx.Client, kind: str) -> str:
 def test_a_release_is_checked_attacked_and_applied(client: httpx.Client) -> None:
     page = _opened(client, "release")
     assert "The release is verified" in page
-    base = re.findall(r'data-upload="([^"]+)/attack"', page)[0]
+    base = re.findall(r'data-upload="/[^/]+([^"]+)/attack"', page)[0]
     headers = {"X-Name": "patients.csv"}
     attacked = _ended(client, client.post(f"{base}/attack", content=PATIENTS, headers=headers))
     assert "inference of disease" in attacked
@@ -225,8 +225,8 @@ def test_the_sql_of_a_run_makes_the_released_rows(client: httpx.Client, tmp_path
 def test_attacks_are_compared_with_a_control_group(client: httpx.Client) -> None:
     address = uploaded(client)
     run = finished(client, address)
-    attack = client.post(f"{run}/attack").json()["go"]
-    page = _ended(client, client.post(f"{run}/attack"))
+    answer = client.post(f"{run}/attack")
+    attack, page = answer.json()["go"], _ended(client, answer)
     assert "no control group" in page
     others = PATIENTS.replace("flu", "gout")
     again = _ended(client, client.post(f"{attack}/attack", content=others, headers={"X-Name": "o.csv"}))

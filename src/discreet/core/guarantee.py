@@ -109,6 +109,8 @@ class Guarantee(ABC):
     """Whether classes are compared with the whole table, so that leaving rows out may change the others' measure."""
     needs_original: ClassVar[bool] = False
     """Whether classes are compared with the table before rows were left out, which no table alone shows."""
+    not_shown: ClassVar[str] = ""
+    """Why rows alone cannot show the guarantee; empty where they can."""
     table_wide: ClassVar[bool] = False
     """Whether some bound is about all classes together, so that a table may keep it although a class alone does not."""
     relation: ClassVar[Relation] = ">="

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.adapters import KIND_OF, PICTURE, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.boundary import public
+from discreet.core.boundary import public, takes_clusters
 from discreet.core.errors import InputError, ParameterError, SchemaError, StrictError
 from discreet.core.figures import Caution, Figures
 from discreet.core.guarantee import Guarantee
@@ -80,6 +80,7 @@ class Evidence:
 
 
 @public
+@takes_clusters
 @dataclass(frozen=True, repr=False, eq=False)
 class Release:
     """What is published, whatever kind of data it is.

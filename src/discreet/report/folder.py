@@ -236,12 +236,15 @@ def _write_metadata(
         {path.name: described_file(path) for path in data},
         layout.delimiter,
         layout.decimal if format == "csv" else ".",
+        {
+            f"{path.name}/{part.name}": described_file(part)
+            for path in data
+            if path.is_dir()
+            for part in sorted(path.iterdir())
+        },
     )
-    codebook = write_text(folder / CODEBOOK, codebook_csv(described.columns))
-    if any(path.is_dir() for path in data):
-        return [codebook]  # catalogues describe single files
     written = [
-        codebook,
+        write_text(folder / CODEBOOK, codebook_csv(described.columns)),
         write_text(folder / "datapackage.json", json_text(data_package(described, "bounds" in include))),
         write_text(folder / "croissant.json", json_text(croissant(described))),
     ]

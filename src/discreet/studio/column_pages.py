@@ -22,21 +22,13 @@ from discreet.studio.projects import Project
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-ROLE_WORDS = {
-    Role.IDENTIFIER: "names a person; left out",
-    Role.PERSON: "says whose row it is; left out, and people are counted",
-    Role.QUASI: "others may know it; made coarser",
-    Role.SENSITIVE: "must not be learned about a person; kept exact",
-    Role.OTHER: "neither; kept exact",
-    Role.DROP: "nobody needs it; left out",
-}
-ROLE_NAMES = {
-    Role.IDENTIFIER: "Identifier",
-    Role.PERSON: "Person",
-    Role.QUASI: "Quasi-identifier",
-    Role.SENSITIVE: "Sensitive",
-    Role.OTHER: "Other",
-    Role.DROP: "Not needed",
+ROLES = {
+    Role.IDENTIFIER: ("Identifier", "names a person; left out"),
+    Role.PERSON: ("Person", "says whose row it is; left out, and people are counted"),
+    Role.QUASI: ("Quasi-identifier", "others may know it; made coarser"),
+    Role.SENSITIVE: ("Sensitive", "must not be learned about a person; kept exact"),
+    Role.OTHER: ("Other", "neither; kept exact"),
+    Role.DROP: ("Not needed", "nobody needs it; left out"),
 }
 _LONGEST_NAME = 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -94,7 +86,7 @@ async def _roles(visit: Visit) -> Response:
         "roles.html",
         project=project,
         step="roles",
-        roles={role.value: (ROLE_NAMES[role], ROLE_WORDS[role]) for role in Role},
+        roles={role.value: words for role, words in ROLES.items()},
         entries=project.document["columns"],
         proposals=proposals,
         ways=editing.WAYS,
@@ -126,7 +118,7 @@ async def _role(visit: Visit) -> Response:
         for guarantee in document["guarantee"]
         if guarantee.get("of") is None or columns.get(guarantee["of"], {}).get("role") == "sensitive"
     ]
-    label = f"“{name}” is {ROLE_NAMES[role].lower()}"
+    label = f"“{name}” is {ROLES[role][0].lower()}"
     project.change(label, {**document, "columns": columns, "guarantee": guarantees})
     return go(f"/p/{project.number}/roles")
 

@@ -17,7 +17,7 @@ from discreet.studio.documents import NAMES, Document, job_text_of
 from discreet.studio.earlier import offered_earlier
 from discreet.studio.origins import displayed_name, own_document, own_reading
 from discreet.studio.processes.looker import Looker
-from discreet.studio.processes.running import Run
+from discreet.studio.processes.running import Run, start_run
 from discreet.studio.tasks import TASKS, Task
 
 RECORD = "project.json"
@@ -107,6 +107,12 @@ class Project:
         self.name = name
         for step in self.steps:
             step.document = {**step.document, "input": {**step.document["input"], "path": name}}
+
+    def start(self, title: str, what: str, document: Document, **details: Any) -> str:
+        """Start a run, and return the address of its page."""
+        run = start_run(self.folder, title, what, document, **details)
+        self.runs[run.number] = run
+        return f"/p/{self.number}/runs/{run.number}"
 
     def archive(self) -> bytes:
         """Return the project as a zip: the job and its history, and no data."""

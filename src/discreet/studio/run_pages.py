@@ -20,7 +20,7 @@ from discreet.studio.app import MissingPageError, Visit, download, go, stored
 from discreet.studio.checklist import checklist
 from discreet.studio.column_pages import data_path
 from discreet.studio.job_pages import filled, plain_document, scripts
-from discreet.studio.processes.running import Run, start_run
+from discreet.studio.processes.running import Run
 from discreet.studio.projects import Project
 from discreet.studio.results import choices_chart
 
@@ -40,24 +40,19 @@ async def _start(visit: Visit) -> Response:
     fields = dict(pairs)
     if len(pairs) > 1:
         project.change("Settings of a run", filled(project, pairs))
-    document, path = plain_document(project), data_path(project)
-    what = fields.get("what", project.task.action) if project.task.makes_release else "verb"
-    if what == "compare":
-        run = start_run(project.folder, "What each method loses", what, document, path=path)
-    elif what == "explore":
-        title = "Ways to keep the guarantee"
-        run = start_run(project.folder, title, what, document, path=path, shares=_SHARES, seconds=_SECONDS)
-    elif what == "judge":
-        title = f"Check of {project.name} as it is"
-        run = start_run(project.folder, title, what, document, path=path)
-    elif what == "verb":
-        run = start_run(
-            project.folder, project.task.title, what, document, path=path, ending=project.task.ending
-        )
-    else:
-        run = start_run(project.folder, _title(document), "release", document, path=path)
-    project.runs[run.number] = run
-    return go(f"/p/{project.number}/runs/{run.number}")
+    document, task = plain_document(project), project.task
+    titles = {"release": _title(document)} if task.makes_release else {"verb": task.title}
+    if task.has_roles:
+        titles |= {"explore": "Ways to keep the guarantee", "judge": f"Check of {project.name} as it is"}
+    if task.role == "hider":
+        titles |= {"compare": "What each method loses"}
+    what = fields.get("what", task.action)
+    what = what if what in titles else next(iter(titles))
+    details: dict[str, dict[str, Any]] = {
+        "explore": {"shares": _SHARES, "seconds": _SECONDS},
+        "verb": {"ending": task.ending},
+    }
+    return go(project.start(titles[what], what, document, path=data_path(project), **details.get(what, {})))
 
 
 def _title(document: Mapping[str, Any]) -> str:
@@ -240,11 +235,7 @@ def _with_release(
     if run.release is None:
         raise MissingPageError
     document = {**run.document, "reading": project.reading}
-    began = start_run(
-        project.folder, title, what, document, path=str(path), release=str(run.release), **details
-    )
-    project.runs[began.number] = began
-    return go(f"/p/{project.number}/runs/{began.number}")
+    return go(project.start(title, what, document, path=str(path), release=str(run.release), **details))
 
 
 async def _check(visit: Visit) -> Response:
@@ -255,9 +246,7 @@ async def _check(visit: Visit) -> Response:
     copy = project.folder / f"{run.number}-received"
     shutil.rmtree(copy, ignore_errors=True)
     await run_in_threadpool(shutil.copytree, run.release, copy)
-    judged = start_run(project.folder, f"Check of {run.title}", "check", run.document, path=str(copy))
-    project.runs[judged.number] = judged
-    return go(f"/p/{project.number}/runs/{judged.number}")
+    return go(project.start(f"Check of {run.title}", "check", run.document, path=str(copy)))
 
 
 ROUTES = (

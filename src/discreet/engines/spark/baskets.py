@@ -124,7 +124,7 @@ class SparkSetCounter:
         names = self._names
         with session.failures("The candidates cannot be counted"):
             parts = self._frame.select("items").mapInArrow(
-                lambda batches: counts_of(batches, names, count), _COUNTS
+                lambda batches: added_counts(batches, names, count), _COUNTS
             )
         total = session.query_frame(
             parts, "SELECT place, CAST(sum(n) AS BIGINT) AS n FROM source GROUP BY place"
@@ -149,7 +149,7 @@ def sets_in(blocks: Any, sets: CodeArray) -> Any:
     return set_counts(blocks, sets)
 
 
-def counts_of(
+def added_counts(
     batches: Iterable[pa.RecordBatch], names: pa.Array, count: Callable[[Any], Any]
 ) -> Iterator[pa.RecordBatch]:
     """Add up the counts of a worker's batches; those above zero, with their places."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.baskets.cluster_baskets import ClusterBaskets
-from discreet.core.engine import TextLayout, ValueList
+from discreet.core.engine import Facts, TextLayout, ValueList
 from discreet.core.errors import InputError
 from discreet.core.tables.encoding import Codebook, combined
 from discreet.core.tables.publication import publishable
@@ -60,6 +60,7 @@ class SparkSource(SqlSource):
 
     def __init__(self, native: Any) -> None:
         super().__init__(native, frame_columns(native))
+        self._singletons: dict[tuple[frozenset[str], str | None], Singletons] = {}
         if native in _unsorted:
             self._unsorted = frame_columns(_unsorted[native]).relation
 
@@ -76,7 +77,10 @@ class SparkSource(SqlSource):
         """Return the distinct values of columns, also where their tuples are too many to be fetched."""
         try:
             return super().values(names)
-        except TooManyTuplesError:
+        except InputError as error:
+            # How many bytes the driver takes is a setting of the cluster, which is met before our own limit.
+            if not isinstance(error, TooManyTuplesError) and session.TOO_LARGE not in str(error):
+                raise
             self._too_many = tuple(names)
         self._values = column_values(self, self._unsorted, names)
         return self._values
@@ -127,6 +131,13 @@ class SparkSource(SqlSource):
         del names
         not_fetched()
 
+    def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
+        """Count the rows whose values in the columns no other row, or unit, has; the same columns once."""
+        key = frozenset(names), unit
+        if key not in self._singletons:
+            self._singletons[key] = super().singletons(names, unit)
+        return self._singletons[key]
+
     def column_singletons(self, names: Sequence[str], unit: str | None = None) -> dict[str, Singletons]:
         """Count for each of some columns the rows whose value no other row has, of all columns in one query."""
         if unit is not None:
@@ -153,6 +164,13 @@ class SparkSource(SqlSource):
         classes = f"SELECT count(*) AS n FROM source WHERE {chosen} GROUP BY {', '.join(inner)}"
         (n_singletons,) = self._counts(["sum(CASE WHEN n = 1 THEN 1 END)"], classes)
         return n_singletons * _SAMPLED <= _SURELY * share * n_rows
+
+    def has_only_large_classes(self, names: Sequence[str], unit: str, fewest: int, n_classes: int) -> bool:
+        """Whether surely each of all classes has as many units: even one unit in 16 are enough in each."""
+        inner, whose = ", ".join(map(self._normalized.inner, names)), self._normalized.inner(unit)
+        chosen = f"SELECT * FROM source WHERE mod(xxhash64({whose}), {_SAMPLED}) = 0"
+        classes = f"SELECT count(DISTINCT {whose}) AS owners FROM ({chosen}) AS chosen GROUP BY {inner}"
+        return self._counts([f"sum(CASE WHEN owners >= {int(fewest)} THEN 1 END)"], classes) == [n_classes]
 
     def framed(self, rows: pa.Table) -> Any:
         """Return rows made elsewhere as a frame of the same session."""
@@ -214,6 +232,15 @@ class Spark(SqlEngine):
             counts = super().column_counts(rows.relation, list(inner.values()), expression)
             counted |= {name: (expression or "", counts[inner[name]]) for name in fresh}
         return {name: counted[name][1] for name in names}
+
+    def matching_texts(
+        self, frame: Any, expression: str, without: Collection[str] = ()
+    ) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of columns, and their texts with an expression; the other columns are counted as well."""
+        self.column_counts(
+            frame, [name for name in self.value_types(frame) if name not in without], expression
+        )
+        return super().matching_texts(frame, expression, without)
 
     def value_lists(self, frame: Any, names: Sequence[str], most: int) -> dict[str, ValueList]:
         """Return how many different values columns have, and fetch those of columns with few, in one query."""

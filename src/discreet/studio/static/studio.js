@@ -76,14 +76,16 @@
     const form = event.target;
     if (form.getAttribute("method") !== "post") return; // a field may be called like a property of the form
     event.preventDefault();
-    /* What is changed while a change is on its way is sent after it, and its page is not shown. */
+    /* What is changed while a change is on its way is sent after it; only the page of the last one is shown. */
     if (form.dataset.busy) { if (form.dataset.auto !== undefined) form.dataset.again = "yes"; } else submit(form, event.submitter);
   });
+  let submits = 0;
   async function submit(form, submitter) {
+    const number = ++submits;
     form.dataset.busy = "yes";
     do {
       delete form.dataset.again;
-      await send(form.getAttribute("action"), pairs(form, submitter), { "Content-Type": "application/json" }, () => form.dataset.again);
+      await send(form.getAttribute("action"), pairs(form, submitter), { "Content-Type": "application/json" }, () => form.dataset.again || number !== submits);
     } while (form.dataset.again);
     delete form.dataset.busy;
   }
