@@ -138,7 +138,17 @@ def test_bounds_that_differ_from_row_to_row_are_no_bounds(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "bounds", [["age"], {"age": "ab"}, {"age": ["age_low"]}, {"age": ["age", "age"]}, {"gone": ["a", "b"]}]
+    "bounds",
+    [
+        ["age"],
+        5,
+        {"age": 5},
+        {"age": "ab"},
+        {"age": ["age_low"]},
+        {"age": [["age_low"], "age_high"]},
+        {"age": ["age", "age"]},
+        {"gone": ["a", "b"]},
+    ],
 )
 def test_bounds_that_are_no_columns_are_refused(tmp_path: Path, bounds: Any) -> None:
     folder = released().write(tmp_path / "release", include=("bounds",))

@@ -190,6 +190,10 @@ FOREIGN = [
     ("distort", {"input": {"path": "p"}, "distort": {"items": SECRET}}, "distort.items"),
     ("table", {"input": {"path": "p"}, "learn": {"test": SECRET}}, "learn"),
     ("earlier", _document(), "columns"),
+    ("table", _document(columns=COLUMNS | {"ssn": {"role": f"quasi x; cat {SECRET} #"}}), "columns.ssn.role"),
+    ("table", _document(columns=COLUMNS | {"ssn": {"role": [SECRET]}}), "columns.ssn.role"),
+    ("table", _document(columns=COLUMNS | {"ssn": {}}), "columns.ssn.role"),
+    ("table", _document(input={"path": [SECRET]}), "input.path"),
 ]  # fmt: skip
 
 
@@ -204,6 +208,32 @@ def test_a_project_from_elsewhere_names_no_place_and_no_key(
     assert projects.all() == []
     assert list(tmp_path.iterdir()) == []
     projects.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"postgresql://ann@{SECRET}/clinic?table=t",
+        f"--to=postgresql://{SECRET}/x?table=t",
+        f"/{SECRET}/p.csv",
+    ],
+)
+def test_the_scripts_of_a_project_from_elsewhere_name_no_place(tmp_path: Path, path: str) -> None:
+    """Command, job file and Python stand beside the form to be copied: they would read there, or write there."""
+    projects = Projects(tmp_path)
+    restored = projects.restore(_archive("table", _document(input={"path": path})))
+    for text in (documents.command_text, documents.job_text_of, documents.python_text):
+        assert SECRET not in text(restored.document)
+    restored.rename("mine.csv")
+    assert (restored.name, restored.document["input"]["path"]) == ("mine.csv", "mine.csv")
+    projects.close()
+
+
+@pytest.mark.parametrize("name", ["--to=x.csv", "-", "-k", "; touch x #.csv"])
+def test_the_name_of_a_file_is_no_option_of_the_command(name: str) -> None:
+    words = shlex.split(documents.command_text(_document(input={"path": name})))
+    assert words[:2] == ["discreet", "anonymize"]
+    assert words[2] == (f"./{name}" if name.startswith("-") else name)
 
 
 def test_how_a_project_from_elsewhere_is_read_is_limited_as_well(tmp_path: Path) -> None:

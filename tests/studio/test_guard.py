@@ -19,7 +19,7 @@ pytest.importorskip("uvicorn")
 from tests.studio.servers import PATIENTS, client_of, finished, routes, running, uploaded
 
 from discreet.studio import home_pages
-from discreet.studio.app import displayed_name
+from discreet.studio.origins import displayed_name
 from discreet.studio.serving import StudioServer
 
 ROUTES = [

@@ -273,7 +273,11 @@ def output_options(command: F, *, required: bool = True) -> F:
 
 def table_guarantees() -> list[GuaranteeSpec]:
     """Return the guarantees that options of commands for tables choose."""
-    return [spec for spec in releasable_guarantees().values() if spec.about[0] in ("classes", "releases")]
+    return [
+        spec
+        for spec in releasable_guarantees().values()
+        if spec.about[0] in ("classes", "releases", "samples")
+    ]
 
 
 def table_publishers() -> list[Method]:

@@ -109,6 +109,8 @@ class Guarantee(ABC):
     """Whether classes are compared with the whole table, so that leaving rows out may change the others' measure."""
     needs_original: ClassVar[bool] = False
     """Whether classes are compared with the table before rows were left out, which no table alone shows."""
+    not_shown: ClassVar[str] = ""
+    """Why rows alone cannot show the guarantee; empty where they can."""
     table_wide: ClassVar[bool] = False
     """Whether some bound is about all classes together, so that a table may keep it although a class alone does not."""
     relation: ClassVar[Relation] = ">="
@@ -175,9 +177,10 @@ class Guarantee(ABC):
         return 1
 
     @property
-    @abstractmethod
     def bound(self) -> float:
-        """What the measure of every class is compared with."""
+        """What the measure of every class is compared with: the first parameter, where a guarantee says no other."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
+        return float(getattr(self, fields[0].name))
 
     @property
     def how_counted(self) -> str:

@@ -24,6 +24,11 @@ REFERENCE = OneOf(("released", "original"))
 """What the ``reference`` of a guarantee must be."""
 
 
+_NOT_SHOWN = (
+    "the files cannot show it: it compares with the table before rows were left out, which was not published"
+)
+
+
 class RelativeGuarantee(SensitiveGuarantee):
     """A guarantee that compares the values of a class with those of the whole table.
 
@@ -44,6 +49,11 @@ class RelativeGuarantee(SensitiveGuarantee):
     def needs_original(self) -> bool:  # type: ignore[override]  # as the reference is
         """Whether no table alone can show the guarantee."""
         return self.reference == "original"
+
+    @property
+    def not_shown(self) -> str:  # type: ignore[override]  # as the reference is
+        """Why rows alone cannot show the guarantee."""
+        return _NOT_SHOWN if self.needs_original else ""
 
     def with_original(self, table: Table) -> RelativeGuarantee:
         """Return the guarantee with the counts of a table, from which rows may then be left out."""

@@ -180,11 +180,6 @@ class LocalDP(ChannelGuarantee):
     measured: ClassVar[str] = "epsilon"
     constraints: ClassVar[Constraints] = {"epsilon": FloatIn(0), "bits": IntIn(1)}
 
-    @property
-    def bound(self) -> float:
-        """The bound epsilon."""
-        return float(self.epsilon)
-
     def measure_channel(self, channel: Channel) -> float:
         """Return the channel's epsilon over the bits; infinite where some report settles a bit."""
         return self.bits * channel.epsilon

@@ -83,20 +83,23 @@ def codebook_of(release: Release) -> tuple[DescribedColumn, ...]:
     """Return the columns of a released table, by the released rows and the public part of the recipe alone."""
     frame = release.frame
     known = release.table.judged
-    described = []
-    for name in engine_of(frame).schema(frame).names:
+    described, schema = [], engine_of(frame).schema(frame)
+    others = engine_of(frame).value_lists(
+        frame, [name for name in schema.names if name not in known], MOST_VALUES
+    )
+    for name in schema.names:
         column = release.schema.get(name)
         role = Role.OTHER if column is None else column.role
         became = "made by the method" if column is None else generalized_cells(name, column, release)
         if name in known:
             book, counts = release.table.encoded[name], release.table.overall(name)
             values, of_values, n_missing = book.values, counts[1:], int(counts[0])
+            n_labels = int((of_values > 0).sum())
         else:
-            values, of_values = engine_of(frame).value_counts(frame, name)
-            n_missing = release.table.n_rows - int(of_values.sum())
+            n_labels, n_known, values, of_values = others[name]
+            n_missing = release.table.n_rows - n_known
         is_label = role is Role.QUASI and became != "exact" and value_kind(values.type) == "text"
         type_ = "label" if is_label else _type(values.type)
-        n_labels = int((of_values > 0).sum())
         listed = is_label or n_labels <= MOST_VALUES
         described_labels = _labels(values, of_values, _tree(release, name), is_label=is_label)
         labels = tuple(sorted(described_labels, key=_in_order)) if listed else ()
@@ -206,9 +209,9 @@ def _groups(tree: Mapping[str, Any]) -> str:
 def _code(label: str, tree: Mapping[str, Any]) -> str:
     """Return what a code of a known system means: the groups that it lies in; empty for what is no code of one."""
     if tree.get("kind") == "icd":
-        system, path = f"ICD-{tree['version']}", diagnosis_path(label, tree["version"])[1:]
+        system, path = f"ICD-{tree['version']}", list(diagnosis_path(label, tree["version"])[1:])
     elif tree.get("kind") == "codes":
-        system, path = f"'{tree['system']}'", code_path(label, tree["system"])
+        system, path = f"'{tree['system']}'", list(code_path(label, tree["system"]))
     else:
         return ""
     return "" if path[-1] == NO_CODE else f"this code or group of {system}, in {', '.join(path)}"

@@ -137,6 +137,9 @@ class SketchKind(Kind):
     name = "sketches"
     formats = ("arrow",)
     title = "Sketches"
+    public_half = PublicSketchFigures
+    private_half = PrivateSketchFigures
+    not_for_rows = "sketches: new records need no recipe, but the same key"
     records_name = "records"
     basis = "from the lengths, and what is kept of the records"
     by_evidence = True
@@ -199,19 +202,6 @@ class SketchKind(Kind):
 
         del guarantee, is_named
         return Judgment({"records": len(data)}, written.claims(), why=KEPT_EVIDENCE)
-
-    def why_not_for_rows(self) -> str | None:
-        """Return that the key is all that new records need."""
-        return "sketches: new records need no recipe, but the same key"
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the sketches show."""
-        return PublicSketchFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what the method reports."""
-        del public
-        return PrivateSketchFigures(release)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about the key, short sketches and suppressed records."""

@@ -22,7 +22,14 @@ from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict, claimed, conjunction
 from discreet.engines.formats import WRITTEN, format_of, output_format
 from discreet.engines.inputs import files_of
-from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHidden, TCloseness
+from discreet.guarantees import (
+    DistinctDiversity,
+    KAnonymity,
+    PerUnit,
+    RulesHidden,
+    SampledPrivacy,
+    TCloseness,
+)
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
 from discreet.kinds.wording import nearest_name, number, percent, span
@@ -53,9 +60,6 @@ OWNERS_RULES = "the files cannot show it: which rules are hidden only the owner 
 """Why hidden rules cannot be judged without the owner's folder."""
 _UNITS_GONE = "the files cannot show it: whose rows they are was not published"
 _TREE_GONE = "the files cannot show it: the hierarchy or order it is judged by was not published"
-_ORIGINAL_GONE = (
-    "the files cannot show it: it compares with the table before rows were left out, which was not published"
-)
 _SEARCHED = ("measure", "cost", "bound", "optimal", "n_nodes")
 MOST_LABELS = 3
 """How many sensitive columns are predicted."""
@@ -162,6 +166,8 @@ class TableKind(Kind):
     name = "table"
     formats = WRITTEN
     title = "A table"
+    public_half: ClassVar[type[PublicFigures]] = PublicTableFigures
+    private_half: ClassVar[type[PrivateFigures]] = PrivateTableFigures
     records_name = "rows"
     section: ClassVar[str | None] = "columns"
     takes = "table"
@@ -322,14 +328,6 @@ class TableKind(Kind):
         from discreet.kinds.codebook import with_bounds
 
         return replace(release, data=with_bounds(release.data, self.codebook(release)))
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the released rows show."""
-        return PublicTableFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the original."""
-        return PrivateTableFigures(release, public)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about generalized rows, and about sensitive values that are spelled alike."""
@@ -504,8 +502,8 @@ def _not_shown(part: Guarantee | None, data: Table, hidden: tuple[str, ...], *, 
     """Return why the rows of a table cannot show a guarantee; empty where they can."""
     if isinstance(part, PerUnit) and data.schema.person is None:
         return _UNITS_GONE
-    if part is not None and part.needs_original and not is_named:
-        return _ORIGINAL_GONE
+    if part is not None and part.not_shown and not is_named:
+        return part.not_shown
     inner = part.guarantee if isinstance(part, PerUnit) else part
     if not isinstance(inner, TCloseness) or inner.distance not in ("ordered", "hierarchical"):
         return ""
@@ -521,4 +519,6 @@ def _partly(part: Guarantee | None, data: Table, reason: str) -> Iterator[Verdic
     if isinstance(part, PerUnit) and isinstance(part.guarantee, KAnonymity | DistinctDiversity):
         by_rows = part.guarantee.check(data)
         yield replace(by_rows, guarantee=f"{part.guarantee!r} by rows")
+    if isinstance(part, SampledPrivacy):
+        yield KAnonymity(part.smallest).check(data)
     yield claimed(repr(part))

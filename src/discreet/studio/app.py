@@ -15,6 +15,7 @@ from discreet.engines.formats import ALL, PACKED
 from discreet.engines.inputs import DATABASES
 from discreet.studio import pages
 from discreet.studio.openapi import described_routes
+from discreet.studio.origins import displayed_name
 from discreet.studio.projects import Project, Projects
 from discreet.studio.tasks import TASKS
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 LARGEST_UPLOAD = 8 * 1024**3
 _LARGEST_FORM = 2 * 1024 * 1024
-_LONGEST_NAME = 120
 _ENDINGS = {ending for file_format in ALL for ending in file_format.endings} | {
     ".dat",
     ".basket",
@@ -216,19 +216,6 @@ async def stored(visit: Visit, *, largest: int = LARGEST_UPLOAD) -> tuple[str, P
         path.unlink(missing_ok=True)
         raise
     return name, path
-
-
-def displayed_name(name: str) -> str:
-    r"""Return the name of a file as pages and jobs show it: its last part, without anything that cannot be printed.
-
-    >>> displayed_name("../../etc/pass\u202ewd.csv"), displayed_name("")
-    ('passwd.csv', 'data.csv')
-    """
-    last = name.replace("\\", "/").rpartition("/")[2]
-    printable = "".join(char for char in last if char.isprintable()).strip(". ")
-    if len(printable) > _LONGEST_NAME:
-        printable = printable[-_LONGEST_NAME:]
-    return printable or "data.csv"
 
 
 def _ending(name: str) -> str:

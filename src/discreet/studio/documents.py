@@ -94,9 +94,12 @@ def command_text(document: Document) -> str:
         options = _table_options(document)
     if options is None:
         return "discreet run job.toml"
+    path = document["input"]["path"]
+    # A name that begins with a dash would be an option.
+    argument = f"./{path}" if path.startswith("-") else path
     return _INDENTED.join(
         [
-            f"discreet anonymize {shlex.quote(document['input']['path'])}",
+            f"discreet anonymize {shlex.quote(argument)}",
             *options,
             *([f"--allow {_listed(allow)}"] if (allow := document["output"].get("allow")) else []),
             f"--out {document['output'].get('folder', FOLDER)}",

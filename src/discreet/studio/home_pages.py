@@ -101,7 +101,8 @@ async def _table(visit: Visit) -> Response:
     if not position.isdecimal() or int(position) >= len(project.tables):
         raise MissingPageError
     table = quote(project.tables[int(position)])
-    project.path, project.name = Path(f"{project.path}?table={table}"), f"{project.name}?table={table}"
+    project.path = Path(f"{project.path}?table={table}")
+    project.rename(f"{project.name}?table={table}")
     project.tables = []
     await first_look(project, {})
     return go(f"/p/{project.number}/look")
@@ -113,6 +114,7 @@ async def _begin(
     """Open a file as a project, or give a restored project its data back."""
     waiting = visit.projects.named(visit.request.query_params.get("project", ""))
     project = waiting or visit.projects.add(name, task, path, beside=beside)
+    project.rename(name)
     project.path, project.beside = path, beside
     if task.data == "earlier" and isinstance(path, Path):
         return await _show_earlier(project, path)

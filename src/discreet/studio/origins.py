@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.core.errors import InputError
 from discreet.core.registry import METHODS, VERBS
+from discreet.core.schema import Role
 from discreet.core.spec import Spec
 from discreet.studio.documents import NAMES, Document
 from discreet.studio.forms import parameters_of_spec
@@ -22,6 +23,20 @@ _ALLOWING = ("allow", "allow_unique")
 """Keys that publish what names people: each person decides that anew."""
 _NAMING = ("key", "previous")
 """Fields of the pages that name a file or a variable: each person fills them in anew."""
+_LONGEST_NAME = 120
+
+
+def displayed_name(name: str) -> str:
+    r"""Return the name of a file as pages and jobs show it: its last part, without anything that cannot be printed.
+
+    >>> displayed_name("../../etc/pass\u202ewd.csv"), displayed_name("")
+    ('passwd.csv', 'data.csv')
+    """
+    last = name.replace("\\", "/").rpartition("/")[2]
+    printable = "".join(char for char in last if char.isprintable()).strip(". ")
+    if len(printable) > _LONGEST_NAME:
+        printable = printable[-_LONGEST_NAME:]
+    return printable or "data.csv"
 
 
 def own_reading(reading: object) -> dict[str, Any]:
@@ -44,7 +59,11 @@ def own_document(task: Task, document: object) -> Document:
         else dict.fromkeys(("columns", "guarantee", "method", NAMES))
     )
     made = _only("", document, {"input", "output", *own})
-    _only("input", made.get("input", {}), ("path", *READ_BY))
+    source = _only("input", made.get("input", {}), ("path", *READ_BY))
+    if not isinstance(source.setdefault("path", ""), str):
+        raise _refusal("input", "path")
+    # Scripts beside the form name it, so it must not be an address: the data of the project is another's.
+    made["input"] = {**source, "path": displayed_name(source["path"])}
     # The pages never change the folder or the file, and scripts hand them to a shell.
     expected = first_document(task, "").get("output", {})
     output = _only("output", made.get("output", {}), {*expected, *_ALLOWING})
@@ -58,6 +77,8 @@ def own_document(task: Task, document: object) -> Document:
     columns = {}
     for name, entry in _table("columns", made.get("columns", {})).items():
         columns[name] = _only(f"columns.{name}", entry, ("role", "hierarchy", *_ALLOWING))
+        if columns[name].get("role") not in [role.value for role in Role]:
+            raise _refusal(f"columns.{name}", "role")
         _only(f"columns.{name}.hierarchy", columns[name].get("hierarchy", {}), _HIERARCHY)
     made |= (
         {"columns": {name: _without_allowing(entry) for name, entry in columns.items()}} if columns else {}

@@ -48,7 +48,10 @@ async def _start(visit: Visit) -> Response:
         titles |= {"compare": "What each method loses"}
     what = fields.get("what", task.action)
     what = what if what in titles else next(iter(titles))
-    details = {"explore": {"shares": _SHARES, "seconds": _SECONDS}, "verb": {"ending": task.ending}}
+    details: dict[str, dict[str, Any]] = {
+        "explore": {"shares": _SHARES, "seconds": _SECONDS},
+        "verb": {"ending": task.ending},
+    }
     return go(project.start(titles[what], what, document, path=data_path(project), **details.get(what, {})))
 
 

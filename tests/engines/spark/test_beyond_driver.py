@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from tests.engines.spark.test_spark import lent, lines
 
-from discreet import Table, identifier, intervals, masked, other, quasi, sensitive
+from discreet import Recipe, Table, identifier, intervals, masked, other, person, quasi, sensitive
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.engines.spark import session as sessions
 from discreet.engines.sql import source as sources
@@ -100,7 +100,10 @@ def test_a_release_is_written_and_its_recipe_is_that_of_one_machine(few: None, t
     release.write(tmp_path / "out")
     here = Mondrian(KAnonymity(40)).release(Table(rows(), ROLES))
     assert "planted" not in (tmp_path / "out" / "release.json").read_text(encoding="utf-8")
-    assert release.private["boxes"].keys() == here.private["boxes"].keys()
+    new = rows(200, seed=9)
+    recipes = (Recipe.read(tmp_path / "out"), Recipe(here.recipe, here.private))
+    applied = [recipe.apply(new).frame for recipe in recipes]
+    assert lines(applied[0]) == lines(applied[1])
 
 
 def test_what_is_not_searched_there_is_refused_in_one_line(few: None) -> None:
@@ -115,6 +118,29 @@ def test_what_is_not_searched_there_is_refused_in_one_line(few: None) -> None:
     ):
         with pytest.raises((InputError, InfeasibleError), match=rf"{words}[^\n]*$"):
             method.release(table)
+
+
+def test_what_exceeds_the_result_size_of_the_driver_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetch = sessions.fetched
+
+    def fetched(frame: Any) -> pa.Table:
+        if "n" in frame.columns and "c1" in frame.columns:
+            with sessions.failures("The rows cannot be counted"):
+                raise RuntimeError(
+                    "Total size of results is bigger than spark.driver.maxResultSize (1024.0 MiB)"
+                )
+        return fetch(frame)
+
+    monkeypatch.setattr(sessions, "fetched", fetched)
+    table = Table(lent(rows(200)), ROLES)
+    assert table.exceeds_memory
+    assert table.n_rows == 200
+
+
+def test_people_are_not_counted_there(few: None) -> None:
+    roles = {**ROLES, "ssn": person()}
+    with pytest.raises(InputError, match=r"more than 640 distinct tuples[^\n]*judge fewer columns\.$"):
+        Mondrian(KAnonymity(5)).release(Table(lent(rows()), roles))
 
 
 def test_given_levels_are_counted_there(few: None) -> None:

@@ -16,7 +16,7 @@ from tests.strategies import tables as strategies
 from discreet import Table, quasi, sensitive
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.rng import generator
-from discreet.core.tables.source import ColumnCounts, Cuts, PieceCodes
+from discreet.core.tables.source import CodeCounts, Cuts, PieceCodes
 from discreet.guarantees import DistinctDiversity, KAnonymity, MInvariance, TCloseness
 from discreet.publish import Mondrian
 from discreet.publish.tables.mondrian_elsewhere import plan_elsewhere
@@ -37,7 +37,7 @@ class ListedTuples:
             number = cut.left if codes[cut.column] <= cut.code else cut.right
         return number
 
-    def column_counts(self, cuts: Cuts, segments: Sequence[int]) -> ColumnCounts:
+    def code_counts(self, cuts: Cuts, segments: Sequence[int]) -> CodeCounts:
         counts: dict[tuple[int, int, int], list[int]] = {}
         for codes, n in self.rows:
             number = self.segment(codes, cuts)
@@ -46,7 +46,7 @@ class ListedTuples:
                 entry[0] += n
                 entry[1] += 1
         entries = [(*key, *entry) for key, entry in counts.items()]
-        return ColumnCounts(*(np.array(entries[::-1], np.int64).reshape(-1, 5).T))
+        return CodeCounts(*(np.array(entries[::-1], np.int64).reshape(-1, 5).T))
 
     def divided(
         self, cuts: Cuts, undivided: Sequence[int], divide: Callable[[pa.Table], pa.Table]

@@ -27,7 +27,9 @@ from discreet.publish import GlobalRecoding, LocalRecoding, OptimalLattice
 BY_COLUMN = ["loss", "entropy", "entropy_bits", "monotone_entropy", "precision", "monotone_precision"]
 
 
-def ranks(measure: str, weights: dict[str, float], rows: list[Row], node: Any, kept: list[list[Row]]) -> list[float]:
+def ranks(
+    measure: str, weights: dict[str, float], rows: list[Row], node: Any, kept: list[list[Row]]
+) -> list[float]:
     """What the columns cost times their weights, the highest first, as ARX compares them."""
     stayed = {id(row) for members in kept for row in members}
     left = [row for row in rows if id(row) not in stayed]

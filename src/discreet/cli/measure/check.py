@@ -202,8 +202,14 @@ def _check_release(data: Path, values: dict[str, Any], *, as_json: bool, quiet: 
             names = [name for name, column in roles.items() if column.role.value == "quasi"]
             people = population(values["population"], names)
         progress("Judging")
+        reading = parse.reading(values)
         judgment = judge_release(
-            folder, required, population=people, signed_by=values["signed_by"], measured=values["measured"]
+            folder,
+            required,
+            population=people,
+            signed_by=values["signed_by"],
+            measured=values["measured"],
+            reading=reading if "engine" in reading else None,
         )
     _print_release(judgment, record, as_json=as_json, quiet=quiet)
     return {"verified": 0, "claimed": CLAIMED}.get(judgment.word, 1)

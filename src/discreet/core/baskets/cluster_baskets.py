@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, IntArray
+from discreet.core.baskets.baskets import Baskets
 from discreet.core.boundary import is_on_cluster, public, takes_clusters
 from discreet.core.engine import engine_of
 from discreet.core.errors import InputError
+
+Perturb: TypeAlias = Callable[[Baskets, Sequence[str]], tuple[Baskets, Any]]
 
 
 class SetCounter(Protocol):
@@ -49,6 +53,10 @@ class ClusterBaskets(ABC):
     """The items that occur, in order."""
     counts: IntArray
     """The number of baskets that hold each item."""
+    distorted: tuple[float, float] | None = None
+    """The probabilities p and q by which the baskets were distorted; None where nothing says so."""
+    frame: Any
+    """The baskets as a frame of lists, in the column ``items``."""
 
     @classmethod
     @takes_clusters
@@ -68,6 +76,18 @@ class ClusterBaskets(ABC):
     def n_items(self) -> int:
         """The number of items."""
         return len(self.names)
+
+    @abstractmethod
+    def listed(self, names: Iterable[Any]) -> ClusterBaskets:
+        """Return the baskets over a list of items; those in no basket stay in it, and one that it lacks is refused."""
+
+    @abstractmethod
+    def perturbed(self, perturb: Perturb, *, distorted: tuple[float, float]) -> ClusterBaskets:
+        """Return baskets that the workers distort, in an order that means nothing.
+
+        ``perturb`` takes some baskets, and a text that tells each from all others, and returns the distorted ones and a
+        secret number of each, by which they are put in order.
+        """
 
     @abstractmethod
     def counter(self, codes: CodeArray) -> SetCounter:

@@ -91,7 +91,7 @@ class Pieces:
     counts: IntArray
 
 
-class Cut(NamedTuple):
+class SegmentCut(NamedTuple):
     """How a segment of tuples is cut in two: those with codes up to one go left; and the numbers of the halves."""
 
     column: int
@@ -100,7 +100,7 @@ class Cut(NamedTuple):
     right: int
 
 
-Cuts: TypeAlias = Mapping[int, Cut]
+Cuts: TypeAlias = Mapping[int, SegmentCut]
 """Cuts by the segment that they divide; all tuples together are segment 0."""
 
 
@@ -237,6 +237,23 @@ class Source(Protocol):
     def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
+
+    def column_singletons(self, names: Sequence[str], unit: str | None = None) -> dict[str, Singletons]:
+        """Count for each of some columns what `singletons` counts of it."""
+        return {name: self.singletons([name], unit) for name in names}
+
+    def has_few_singletons(self, columns: Mapping[str, Singletons], share: float) -> bool:
+        """Whether surely no more than a share of the rows have a combination of their own in columns, by a cheap look.
+
+        ``columns`` holds what was counted of each by itself. False says nothing: only `singletons` does.
+        """
+        del columns, share
+        return False
+
+    def has_only_large_classes(self, names: Sequence[str], unit: str, fewest: int, n_classes: int) -> bool:
+        """Whether surely each of all classes of the columns has as many units, by a cheap look; False says nothing."""
+        del names, unit, fewest, n_classes
+        return False
 
     def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""

@@ -31,7 +31,15 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
 from discreet.core.tables.publication import defused, formula_names
-from discreet.core.tables.source import ClassShapes, Recoding, Replacement, Source, Tuples, source_of
+from discreet.core.tables.source import (
+    ClassShapes,
+    Recoding,
+    Replacement,
+    Singletons,
+    Source,
+    Tuples,
+    source_of,
+)
 from discreet.core.tables.units import Units, units_of
 
 if TYPE_CHECKING:
@@ -166,6 +174,11 @@ class Table:
             counted = self.source.tuples([self.encoded[name]])
             return overall(counted.codes[:, 0], counted.counts, self.encoded[name].n_codes)
         return overall(self.codes(name), self.tuples.counts, self.encoded[name].n_codes)
+
+    def singletons(self, name: str) -> Singletons:
+        """Count the rows whose value in a judged column no other row has."""
+        counts = self.overall(name)[1:]
+        return Singletons(int((counts == 1).sum()), int(counts.sum()), int((counts > 0).sum()))
 
     def sensitive_codes(self) -> dict[str, tuple[CodeArray, IntArray, Hierarchy | None]]:
         """Return, for each column that is counted in classes, the tuples' codes, the table's counts and the tree.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -125,12 +125,12 @@ def defused_relation(frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     return query(frame, f"SELECT {', '.join(cells)} FROM source AS defused({columns})")
 
 
-def count_formulas(frame: duckdb.DuckDBPyRelation) -> int:
+def count_formulas(frame: duckdb.DuckDBPyRelation, without: Collection[str] = ()) -> int:
     """Count the cells and column names of a relation that a spreadsheet would run."""
     texts = [
         number
-        for number, type_ in enumerate(frame.types)
-        if str(type_) == "VARCHAR" or str(type_).startswith("ENUM")
+        for number, (name, type_) in enumerate(zip(frame.columns, frame.types, strict=True))
+        if str(type_).startswith(("VARCHAR", "ENUM")) and name not in without
     ]
     names = formula_names(pa.array(frame.columns, pa.string()))
     if not texts:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.core.baskets.cluster_baskets import ClusterBaskets
-from discreet.core.engine import TextLayout
+from discreet.core.engine import Facts, TextLayout, ValueList
 from discreet.core.errors import InputError
-from discreet.core.tables.encoding import Codebook
+from discreet.core.tables.encoding import Codebook, combined
 from discreet.core.tables.publication import publishable
-from discreet.core.tables.source import ClassShapes, Recoding, Tuples
+from discreet.core.tables.source import ClassShapes, Recoding, Singletons, Tuples
 from discreet.engines.spark import parquet, session
 from discreet.engines.spark.admission import frame_columns
 from discreet.engines.spark.baskets import spark_baskets
+from discreet.engines.spark.perturbing import perturbed_rows
 from discreet.engines.spark.tuples import SparkTuples
 from discreet.engines.sql import source
 from discreet.engines.sql.column_counts import ColumnCounts
@@ -25,6 +30,8 @@ from discreet.engines.sql.engine import SqlEngine
 from discreet.engines.sql.shapes import class_shapes, coded_tuples, column_values
 from discreet.engines.sql.source import SqlSource, TooManyTuplesError, row_text
 
+_FEWEST_SAMPLED, _SAMPLED, _SURELY = 1_000_000, 16, 0.8
+"""From how many rows on combinations are sampled, one in how many, and what part of a share is surely below it."""
 _PLACE = 32
 """How many hexadecimal digits of a digest order the rows."""
 _unsorted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -53,6 +60,7 @@ class SparkSource(SqlSource):
 
     def __init__(self, native: Any) -> None:
         super().__init__(native, frame_columns(native))
+        self._singletons: dict[tuple[frozenset[str], str | None], Singletons] = {}
         if native in _unsorted:
             self._unsorted = frame_columns(_unsorted[native]).relation
 
@@ -69,7 +77,10 @@ class SparkSource(SqlSource):
         """Return the distinct values of columns, also where their tuples are too many to be fetched."""
         try:
             return super().values(names)
-        except TooManyTuplesError:
+        except InputError as error:
+            # How many bytes the driver takes is a setting of the cluster, which is met before our own limit.
+            if not isinstance(error, TooManyTuplesError) and session.TOO_LARGE not in str(error):
+                raise
             self._too_many = tuple(names)
         self._values = column_values(self, self._unsorted, names)
         return self._values
@@ -119,6 +130,47 @@ class SparkSource(SqlSource):
         """Refuse to fetch rows."""
         del names
         not_fetched()
+
+    def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
+        """Count the rows whose values in the columns no other row, or unit, has; the same columns once."""
+        key = frozenset(names), unit
+        if key not in self._singletons:
+            self._singletons[key] = super().singletons(names, unit)
+        return self._singletons[key]
+
+    def column_singletons(self, names: Sequence[str], unit: str | None = None) -> dict[str, Singletons]:
+        """Count for each of some columns the rows whose value no other row has, of all columns in one query."""
+        if unit is not None:
+            return super().column_singletons(names, unit)
+        for name in names:
+            self._normalized.inner(name)  # refuses what is not kept
+        return {name: each.singletons for name, each in ENGINE.column_counts(self.native, names).items()}
+
+    def has_few_singletons(self, columns: Mapping[str, Singletons], share: float) -> bool:
+        """Whether surely no more than a share of the rows have a combination of their own.
+
+        There are no more such rows than combinations. Where there may be many, the combinations of which a hash with
+        a fresh number ends in zeros are counted: all rows of a combination are among them, or none. With a million
+        rows, a share of 10 % and one combination in 16, a fifth less than that share lies 16 standard deviations below.
+        """
+        n_rows = max((each.n_rows for each in columns.values()), default=0)
+        if math.prod(each.n_distinct + 1 for each in columns.values()) <= share * n_rows:
+            return True
+        if n_rows < _FEWEST_SAMPLED:
+            return False
+        inner = [self._normalized.inner(name) for name in columns]
+        cells = ", ".join(f"{column}, {column} IS NULL" for column in inner)
+        chosen = f"mod(xxhash64({secrets.randbits(31)}, {cells}), {_SAMPLED}) = 0"
+        classes = f"SELECT count(*) AS n FROM source WHERE {chosen} GROUP BY {', '.join(inner)}"
+        (n_singletons,) = self._counts(["sum(CASE WHEN n = 1 THEN 1 END)"], classes)
+        return n_singletons * _SAMPLED <= _SURELY * share * n_rows
+
+    def has_only_large_classes(self, names: Sequence[str], unit: str, fewest: int, n_classes: int) -> bool:
+        """Whether surely each of all classes has as many units: even one unit in 16 are enough in each."""
+        inner, whose = ", ".join(map(self._normalized.inner, names)), self._normalized.inner(unit)
+        chosen = f"SELECT * FROM source WHERE mod(xxhash64({whose}), {_SAMPLED}) = 0"
+        classes = f"SELECT count(DISTINCT {whose}) AS owners FROM ({chosen}) AS chosen GROUP BY {inner}"
+        return self._counts([f"sum(CASE WHEN owners >= {int(fewest)} THEN 1 END)"], classes) == [n_classes]
 
     def framed(self, rows: pa.Table) -> Any:
         """Return rows made elsewhere as a frame of the same session."""
@@ -181,6 +233,45 @@ class Spark(SqlEngine):
             counted |= {name: (expression or "", counts[inner[name]]) for name in fresh}
         return {name: counted[name][1] for name in names}
 
+    def matching_texts(
+        self, frame: Any, expression: str, without: Collection[str] = ()
+    ) -> Iterator[tuple[Facts, pa.Array]]:
+        """Return facts of columns, and their texts with an expression; the other columns are counted as well."""
+        self.column_counts(
+            frame, [name for name in self.value_types(frame) if name not in without], expression
+        )
+        return super().matching_texts(frame, expression, without)
+
+    def value_lists(self, frame: Any, names: Sequence[str], most: int) -> dict[str, ValueList]:
+        """Return how many different values columns have, and fetch those of columns with few, in one query."""
+        counts = self.column_counts(frame, names)
+        types = {field.name: field.type for field in self.schema(frame)}
+        lists = {
+            name: ValueList(each.n_distinct, each.n_known, pa.array([], types[name]), np.empty(0, np.int64))
+            for name, each in counts.items()
+        }
+        few = [name for name in names if 0 < counts[name].n_distinct <= most]
+        if few:
+            rows = frame_columns(_unsorted.get(frame, frame))
+            inner = [f"c{rows.names.index(name)}" for name in few]
+            sets, listed = ", ".join(f"({column})" for column in inner), ", ".join(inner)
+            sql = (
+                f"SELECT {listed}, CAST(count(*) AS BIGINT) AS n FROM source GROUP BY GROUPING SETS ({sets})"
+            )
+            values = session.fetched(session.query_frame(rows.relation, sql))
+            for name, column in zip(few, inner, strict=True):
+                # Null is where the line is of another column as well, and no value here.
+                own = values.filter(pc.is_valid(values[column])).sort_by(column)
+                lists[name] = lists[name]._replace(
+                    values=combined(own[column]), counts=np.asarray(own["n"], np.int64)
+                )
+        return lists
+
+    def value_sets(self, frame: Any, names: Sequence[str]) -> dict[str, frozenset[Any]]:
+        """Return the different values of columns that have few of them."""
+        lists = self.value_lists(frame, names, source.MOST_TUPLES)
+        return {name: frozenset(each.values.to_pylist()) for name, each in lists.items()}
+
     def source(self, frame: Any) -> SparkSource:
         """Return the rows as searches and judgments use them."""
         return SparkSource(frame)
@@ -208,6 +299,21 @@ class Spark(SqlEngine):
         """Write the rows into a folder of Parquet files, from where they are."""
         del packing, layout
         parquet.write_parts(frame, path, format_)
+
+    def perturbed(
+        self,
+        frame: Any,
+        names: Sequence[str],
+        perturb: Callable[[pa.Table, Sequence[str]], tuple[pa.Table, Any]],
+    ) -> Any:
+        """Return the rows, in an order that means nothing, with columns distorted by the workers."""
+        source = SparkSource(frame)
+        rows = source._normalized
+        for name in rows.refused:
+            raise rows.refusal(name)
+        # Rows that are alike are told apart by a number, so that each has noise of its own.
+        placed = SqlSource._placed(source, rows.relation)
+        return perturbed_rows(placed, list(rows.names), names, perturb)
 
     def baskets(self, frame: Any, *, item: str, basket: str | None = None) -> ClusterBaskets:
         """Return the baskets of a frame with a row per entry, or with a column of lists."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, combinations
 from pathlib import Path
@@ -13,11 +13,21 @@ from discreet.core.engine import arrow_table
 from discreet.core.errors import InputError
 from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.hierarchy.specs import spec_from_dict
-from discreet.core.schema import quasi, sensitive
+from discreet.core.schema import Role, quasi, sensitive
 from discreet.core.tables.table import Table
 from discreet.core.verdict import BROKEN, Basis
 from discreet.engines.folders import RECORD, described_file
-from discreet.guarantees import DistinctDiversity, KAnonymity, MInvariance, PerUnit, guarantee_from_dict
+from discreet.guarantees import (
+    AlphaKAnonymity,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    MaxRisk,
+    MInvariance,
+    PerUnit,
+    RecursiveDiversity,
+    guarantee_from_dict,
+)
 from discreet.job.descriptions import read_record
 from discreet.job.release_checking import ReleaseJudgment, _private, judge_release
 from discreet.kinds.grouped_tables import GroupedTableKind
@@ -26,7 +36,7 @@ from discreet.kinds.written import Written
 from discreet.measure.tables.composition import Composition, Difference, composition
 from discreet.measure.tables.label_overlaps import common_tree
 
-CLAIMED = Basis.CLAIMED.value
+CLAIMED, UNSURE = Basis.CLAIMED.value, "unsure"
 _DIVERSE = (DistinctDiversity, MInvariance)
 
 
@@ -34,7 +44,8 @@ _DIVERSE = (DistinctDiversity, MInvariance)
 class LeftOver:
     """What is left of one stated guarantee, in the worst choice of releases; ``word`` is what the terminal says.
 
-    ``word`` is unsure where intersections do not say, and claimed where they rest on what the releases say themselves.
+    ``word`` is unsure where intersections do not say whether it is kept, and claimed where they rest on what the
+    releases say themselves. ``left`` counts rows, or values where the guarantee is about these.
     """
 
     release: int
@@ -76,11 +87,11 @@ class RepeatedJudgment:
 
     @property
     def word(self) -> str:
-        """Verified; claimed, where something rests on what releases say themselves; or broken, alone or together."""
+        """Verified; claimed, where something rests on what releases say, or is unsure; or broken, alone or together."""
         words = {each.word for each in self.judgments} | {each.word for each in self.kept}
         if BROKEN in words or self.exposed or self.forks or self.tied:
             return BROKEN
-        return CLAIMED if CLAIMED in words or self.gaps else Basis.VERIFIED.value
+        return CLAIMED if words & {CLAIMED, UNSURE} or self.gaps else Basis.VERIFIED.value
 
     @property
     def ok(self) -> bool:
@@ -111,7 +122,8 @@ def judge_repeated(folders: Sequence[Path]) -> RepeatedJudgment:
             raise InputError(
                 f"{each.folder} is a release of {each.kind.name}; only tables are compared with others."
             )
-    tables = [_table(each, number) for number, each in enumerate(written, 1)]
+    tables = _with_common_roles([_table(each, number) for number, each in enumerate(written, 1)])
+    _refuse_means(written, tables)
     guarantees = [guarantee_from_dict(each.record["guarantee"]) for each in written]
     specs = [_hierarchies(each) for each in written]
     trees = {}
@@ -132,7 +144,7 @@ def judge_repeated(folders: Sequence[Path]) -> RepeatedJudgment:
     kept = tuple(
         _kept(number, part, found, is_claimed=linked[number - 1])
         for number, guarantee in enumerate(guarantees, 1)
-        for part in _parts(guarantee)
+        for part in (guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,))
     )
     exposed = tuple(
         each
@@ -202,6 +214,34 @@ def _table(written: Written, number: int) -> Table:
     return Table(renamed, {column: quasi() for column in (name, *known)} | {value: sensitive()})
 
 
+def _with_common_roles(tables: Sequence[Table]) -> list[Table]:
+    """Take columns of the role other as what they are in another release: others know them, or must not learn them."""
+    roles = {name: sensitive() for table in tables for name in table.schema.sensitive}
+    roles |= {name: quasi() for table in tables for name in table.schema.quasi}
+    made = []
+    for table in tables:
+        changed = {
+            name: roles[name]
+            for name, column in table.schema.items()
+            if column.role is Role.OTHER and name in roles
+        }
+        made.append(Table(table.frame, {**table.schema, **changed}) if changed else table)
+    return made
+
+
+def _refuse_means(written: Sequence[Written], tables: Sequence[Table]) -> None:
+    """Refuse numbers that are means of their classes: whose class it is, a mean does not say."""
+    for number, (each, table) in enumerate(zip(written, tables, strict=True), 1):
+        is_mean = (each.record.get("parameters") or {}).get("summary") == "mean"
+        others = {name for other in tables if other is not table for name in other.schema.quasi}
+        shown = {*table.schema.quasi} - {*(each.record.get("cells") or {})}
+        if (is_mean or each.record.get("method") == "Microaggregation") and (means := sorted(shown & others)):
+            raise InputError(
+                f"Release {number} shows means of '{means[0]}', which do not say whom a class may hold, so nobody can "
+                "say which classes overlap: publish boxes (--summary box) where a table is published again."
+            )
+
+
 def _hierarchies(written: Written) -> dict[str, Any]:
     """Return the hierarchy of each column, True where only the owner has it."""
     hidden = written.owners.get("columns", {})
@@ -214,24 +254,40 @@ def _hierarchies(written: Written) -> dict[str, Any]:
 def _kept(number: int, part: Guarantee, found: Composition, *, is_claimed: bool) -> LeftOver:
     """Return what is left of a guarantee of a release, in the worst choice of releases with it."""
     choices = [each for each in (found, *found.parts) if number in each.releases and each.n_combinations]
+    word = CLAIMED if is_claimed else "kept"
     if not choices:
-        return LeftOver(number, repr(part), None, CLAIMED if is_claimed else "kept")
-    rests = [(left, each.releases) for each in choices if (left := _left(part, each)) is not None]
+        return LeftOver(number, repr(part), None, word)
+    rests = [(left >= least, left, each.releases) for each in choices for left, least in _left(part, each)]
     if not rests:
-        return LeftOver(number, repr(part), None, "unsure")
-    left, among = min(rests, key=lambda rest: (rest[0], -len(rest[1])))
-    word = BROKEN if left < part.bound else CLAIMED if is_claimed else "kept"
-    return LeftOver(number, repr(part), left, word, among)
+        return LeftOver(number, repr(part), None, UNSURE)
+    is_enough, left, among = min(rests, key=lambda rest: (rest[0], rest[1], -len(rest[2])))
+    if is_enough and not _is_counted(part):
+        return LeftOver(number, repr(part), None, UNSURE)
+    return LeftOver(number, repr(part), left, word if is_enough else BROKEN, among)
 
 
-def _left(part: Guarantee, found: Composition) -> int | None:
-    """Return what is left for people who are in all of some releases; None where intersections do not say."""
-    if isinstance(part, KAnonymity):
-        return found.smallest
+def _is_counted(part: Guarantee) -> bool:
+    """Whether rows and values say all that a guarantee is about: where it is about people, rows may be one person's."""
+    if isinstance(part, MaxRisk):
+        return part.mean == part.unique == 1
+    return isinstance(part, (KAnonymity, *_DIVERSE))
+
+
+def _left(part: Guarantee, found: Composition) -> Iterator[tuple[int, float]]:
+    """Return the rows and the values that are left for people who are in all of some releases, and those it needs."""
+    if isinstance(part, PerUnit):  # A class has no more units than rows.
+        yield from _left(part.guarantee, found)
+        return
     if not isinstance(part, _DIVERSE):
-        return None
-    columns = [name for name in part.columns(tuple(found.values)) if name in found.values]
-    return min((found.values[name] for name in columns), default=None)
+        yield found.smallest, part.smallest
+    of = getattr(part, "of", None) or ()
+    named = (of,) if isinstance(of, str) else tuple(of)
+    columns = named or part.columns(tuple(found.values))
+    values = [found.values[name] for name in columns if name in found.values]
+    if values and isinstance(part, AlphaKAnonymity):
+        yield min(values), 1 / part.alpha - 1e-9
+    elif values and isinstance(part, (EntropyDiversity, RecursiveDiversity, *_DIVERSE)):
+        yield min(values), part.m if isinstance(part, MInvariance) else part.l
 
 
 def _pseudonyms(written: Written) -> set[str]:

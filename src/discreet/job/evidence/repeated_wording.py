@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from discreet.core.verdict import BROKEN
-from discreet.job.evidence.repeated_checking import CLAIMED, RepeatedJudgment
+from discreet.job.evidence.repeated_checking import CLAIMED, UNSURE, RepeatedJudgment
 from discreet.kinds.kind import Line
 from discreet.measure.tables.composition import Difference
 
@@ -31,7 +31,7 @@ def repeated_lines(judgment: RepeatedJudgment) -> list[Line]:
     if not choices:
         lines.append(("", "so nobody is in two, if neither quasi-identifiers nor sensitive values change"))
     for each in judgment.kept if choices else ():
-        unknown = "intersections do not say" if each.word == "unsure" else "nobody of it is in another"
+        unknown = "intersections do not say" if each.word == UNSURE else "nobody of it is in another"
         left = unknown if each.left is None else f"{each.left:,} left in the worst of them"
         among = _named(each.among, len(judgment.judgments))
         lines.append(
@@ -83,7 +83,7 @@ def _chain_lines(judgment: RepeatedJudgment) -> Iterator[Line]:
         )
     for number in judgment.gaps:
         yield (
-            "unsure",
+            UNSURE,
             f"gap: release {number} does not follow the m-invariant one before it; name all, in their order",
         )
 

@@ -13,7 +13,7 @@ from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.errors import InputError
 from discreet.core.tables.labels import texts
 from discreet.core.tables.table import Table
-from discreet.measure.tables.label_overlaps import LabelOverlaps
+from discreet.measure.tables.label_overlaps import LabelOverlaps, written_alike
 
 _AT_ONCE = 1 << 24
 _MOST = 1 << 22
@@ -36,9 +36,8 @@ def common_values(releases: Sequence[Table], names: tuple[str, ...]) -> CommonVa
 
     codes = []
     for name in names:
-        written = [
-            pa.concat_arrays([pa.nulls(1, pa.string()), texts(r.encoded[name].values)]) for r in releases
-        ]
+        alike = written_alike([texts(release.encoded[name].values) for release in releases])
+        written = [pa.concat_arrays([pa.nulls(1, pa.string()), each]) for each in alike]
         book = pa.chunked_array(written).combine_chunks().dictionary_encode(null_encoding="encode")
         numbers = np.asarray(book.indices, np.int64)
         ends = np.cumsum([len(each) for each in written])

@@ -107,7 +107,8 @@ def composition(
     An attacker knows that somebody is in all releases, or in all of some, and the true quasi-identifiers, but not the
     sensitive values; neither change between releases. In each release the person is in a class whose labels cover those
     values, so the sensitive value is one that all these classes have. It holds whoever made the releases, and for every
-    person who may be in them; the releases alone do not say who is.
+    person who may be in them; the releases alone do not say who is. A number is taken for the value of all rows that
+    have it: means of classes, which say nothing of who is in them, cannot be compared.
 
     Parameters
     ----------

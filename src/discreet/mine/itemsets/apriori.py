@@ -114,7 +114,7 @@ class _BlockCounter:
 
     @property
     def n_items(self) -> int:
-        return self._blocks.shape[1]
+        return int(self._blocks.shape[1])
 
     def pair_counts(self, start: int, stop: int) -> NDArray[np.int32]:
         from discreet.kernels.itemsets.counting import pair_counts

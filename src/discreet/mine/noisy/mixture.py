@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ _FLOOR = 1e-6
 
 
 @public
+@dataclass(repr=False, eq=False)
 class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Find clusters of true records in noisy ones.
 
@@ -75,6 +76,15 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     True
     """
 
+    channels: Any = None
+    n_clusters: int = 3
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 500
+    tol: float = 1e-6
+    predicts: Literal["true", "noisy"] = "true"
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "n_clusters": IntIn(1),
         "n_init": IntIn(1),
@@ -83,25 +93,6 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         "predicts": OneOf(("true", "noisy")),
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        channels: Any = None,
-        n_clusters: int = 3,
-        *,
-        n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        predicts: Literal["true", "noisy"] = "true",
-        random_state: RandomState = None,
-    ) -> None:
-        self.channels = channels
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.predicts = predicts
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> NoisyMixture:
         """Find the clusters in noisy rows."""

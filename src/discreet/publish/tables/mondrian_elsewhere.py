@@ -14,7 +14,7 @@ from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError
 from discreet.core.rng import generator
 from discreet.core.tables.encoding import Codebook, ColumnType
-from discreet.core.tables.source import CodeCounts, Cut, PieceCodes, TuplesElsewhere
+from discreet.core.tables.source import CodeCounts, PieceCodes, SegmentCut, TuplesElsewhere
 from discreet.core.tables.table import Table
 from discreet.kernels.ragged import bounds
 from discreet.publish.tables.boxes import LARGEST_SET, Segments
@@ -68,7 +68,7 @@ def _refuse_unsuited(publisher: Mondrian, table: Table) -> None:
 
 def _cut_by_counts(
     publisher: Mondrian, table: Table, tuples: TuplesElsewhere, geometry: Geometry
-) -> tuple[dict[int, Cut], list[int], bool]:
+) -> tuple[dict[int, SegmentCut], list[int], bool]:
     """Cut segments that have too many tuples for a worker.
 
     Returns the cuts, the segments with too many tuples that no cut divides, and whether sensitive values refused one.
@@ -76,7 +76,7 @@ def _cut_by_counts(
     from discreet.kernels.tables.partition import propose_cuts
 
     smallest = max(publisher.guarantee.smallest, 1)
-    cuts: dict[int, Cut] = {}
+    cuts: dict[int, SegmentCut] = {}
     pending, n_segments = _Coupled(table, tuples.code_counts({}, [0]), [0]), 1
     refuse_infeasible(
         publisher.guarantee, table, segment_groups(publisher.guarantee, table, pending.segments([0]))
@@ -97,7 +97,7 @@ def _cut_by_counts(
                 undivided.append(parent)
                 del tried[parent]
                 continue
-            trial[parent] = Cut(int(column[at]), int(code[at]), n_segments, n_segments + 1)
+            trial[parent] = SegmentCut(int(column[at]), int(code[at]), n_segments, n_segments + 1)
             n_segments += 2
         if not trial:
             continue

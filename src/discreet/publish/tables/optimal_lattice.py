@@ -18,6 +18,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.lattice_search import LatticeSearch
+from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import kept_groups, with_starred
 
 if TYPE_CHECKING:
@@ -156,17 +157,20 @@ class OptimalLattice(LatticeSearch):
                 node = least.node
         else:
             node, cost, bound = self._search(lattice, scorer, begun)
-            visited = scorer.visited()
+            visited = None
         if node is None:
             raise self._none_feasible(lattice, scorer)
+        node, decided = self._settled(table, lattice, node)
+        scorer.exact(node)
         details = {
+            MINIMALITY: decided,
             "measure": self.measure if self.target is None else "rows not predicted",
             "cost": cost,
             "bound": bound,
             # Bound and cost are sums of the same numbers in different orders.
             "optimal": bound >= cost * (1 - 1e-12),
             "n_nodes": lattice.n_nodes,
-            "visited": visited,
+            "visited": scorer.visited() if visited is None else visited,
         }
         return lattice, node, details
 

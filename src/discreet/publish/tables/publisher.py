@@ -16,7 +16,7 @@ from discreet.core.errors import InfeasibleError
 from discreet.core.guarantee import A_GUARANTEE
 from discreet.core.params import BY_COLUMN, Constraints, FloatIn, InstanceOf, IntIn, check_parameters, require
 from discreet.core.release import Cells, Evidence, Release
-from discreet.core.rng import RANDOM_STATE, RandomState, generator, secret_seed
+from discreet.core.rng import RANDOM_STATE, RandomState, late_generator, secret_seed
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.source import AssignedTuples, Pieces, Replacement
 from discreet.core.tables.table import Table
@@ -150,8 +150,8 @@ class TablePublisher(ABC):
         self._check(table)
         refuse_singling_out(table)
         table = self._seen(table)
-        rng = generator(self.random_state, owner=self)
-        seed = secret_seed(rng)
+        rng = late_generator(self.random_state, owner=self)
+        seed = secret_seed(None if self.random_state is None else rng)
         plan = self._plan(table, rng)
         recipe = recipe_of(
             self,

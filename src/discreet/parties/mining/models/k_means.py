@@ -125,7 +125,7 @@ class HorizontalKMeans(NumbersProtocol):
         )
         small = "" if self.holds_back else "; a cluster of one row shows it"
         moved = (
-            "Rows that change their cluster between two rounds show in the differences of their sizes and sums; they are "
+            "Rows that change their cluster between two rounds show in the differences of sizes and sums; they are "
             f"{self.min_count} or more of all parties together, also in the difference to a seed."
             if self.holds_back
             else "A row that changes its cluster between two rounds shows in the differences of their sizes and sums."
