@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,16 @@ def attack_release(
     if record["kind"] in DRAWN:
         return membership_attack(released, people, control=others)
     everybody = None if population is None else population_table(population, released.schema.quasi)
-    chosen = {"control": others, "population": everybody, "n_attacks": n_attacks, "random_state": seed}
-    attacks = regulators_attacks(released, people, **chosen)
+    attacked = partial(
+        regulators_attacks, control=others, population=everybody, n_attacks=n_attacks, random_state=seed
+    )
+    attacks = attacked(released, people)
     if record["kind"] != "grouped-table":
         return attacks
     # Values are guessed, quasi-identifiers are not: who looks for one person takes these alone.
     names = released.schema.quasi
     known = Table(released.frame.select(names), {name: released.schema[name] for name in names})
-    return replace(attacks, singling_out=regulators_attacks(known, people, **chosen).singling_out)
+    return replace(attacks, singling_out=attacked(known, people).singling_out)
 
 
 def _people(path: Path, folder: Path, record: Mapping[str, Any], reading: Mapping[str, Any]) -> Table:
