@@ -63,11 +63,6 @@ class KAnonymity(Guarantee):
         """The bound k."""
         return self.k
 
-    @property
-    def bound(self) -> float:
-        """The bound k."""
-        return float(self.k)
-
     def measure(self, groups: Groups) -> FloatArray:
         """Return the size of every class."""
         return groups.sizes.astype(np.float64)
@@ -120,11 +115,6 @@ class AlphaKAnonymity(SensitiveGuarantee):
     def smallest(self) -> int:
         """The bound k."""
         return self.k
-
-    @property
-    def bound(self) -> float:
-        """The bound alpha."""
-        return float(self.alpha)
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however it is divided: the largest share is convex."""

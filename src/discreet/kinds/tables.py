@@ -166,6 +166,8 @@ class TableKind(Kind):
     name = "table"
     formats = WRITTEN
     title = "A table"
+    public_half: ClassVar[type[PublicFigures]] = PublicTableFigures
+    private_half: ClassVar[type[PrivateFigures]] = PrivateTableFigures
     records_name = "rows"
     section: ClassVar[str | None] = "columns"
     takes = "table"
@@ -326,14 +328,6 @@ class TableKind(Kind):
         from discreet.kinds.codebook import with_bounds
 
         return replace(release, data=with_bounds(release.data, self.codebook(release)))
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the released rows show."""
-        return PublicTableFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the original."""
-        return PrivateTableFigures(release, public)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about generalized rows, and about sensitive values that are spelled alike."""
