@@ -56,6 +56,7 @@ DOCUMENTS = [
     _document(method={"name": "optimal", "max_suppressed": 0.02}),
     _document(method={"name": "mondrian", "strict": False, "summary": "mean"}),
     _document(method={"name": "generalization", "levels": {"age": 2, "zip": 3}, "max_suppressed": 0.5}),
+    _document(output={"folder": "release", "allow": ["zip", "disease"]}),
 ]
 
 
@@ -77,6 +78,7 @@ def test_the_command_builds_the_same_job(
     expected = documents.job_of(document, Path("patients.csv"), Path("release"))
     (job,) = jobs
     assert (job.method, dict(job.options)) == (expected.method, dict(expected.options))
+    assert list(job.allow) == list(expected.allow)
     of_one = list(repr(expected.guarantee).replace(", of='disease'", "").split(" & "))
     assert sorted(repr(job.guarantee).split(" & ")) == sorted(of_one)
     assert dict(job.columns or {}) == dict(expected.columns or {})
@@ -142,7 +144,8 @@ def test_a_project_comes_back_without_data(tmp_path: Path) -> None:
     project.go_to(2)
     archive = project.archive()
     restored = projects.restore(archive)
-    assert [step.document for step in restored.steps] == DOCUMENTS
+    blank = {"folder": "release"}
+    assert [step.document for step in restored.steps] == [each | {"output": blank} for each in DOCUMENTS]
     assert (restored.position, restored.path, restored.name) == (2, None, "patients.csv")
     assert PATIENTS.splitlines()[1].encode() not in archive
     restored.change("another", _document(method={"name": "samarati"}))
@@ -169,7 +172,7 @@ _BASKETS = {
 }
 FOREIGN = [
     ("table", _document(output={"folder": "release", name: SECRET}), f"output.{name}")
-    for name in ("to", "file", "sign", "allow", "include", "name", "overwrite")
+    for name in ("to", "file", "sign", "include", "name", "overwrite")
 ] + [
     ("table", _document(output={"folder": SECRET}), "output.folder"),
     ("table", _document(columns=COLUMNS | {"ssn": {"role": "identifier", "pseudonym": f"file:{SECRET}"}}), "pseudonym"),
@@ -243,9 +246,13 @@ def test_the_fields_of_a_project_that_name_a_file_or_a_variable_are_blank_again(
     counterfeits = _document(
         guarantee=[{"kind": "m-invariance", "m": 2}], method={"name": "counterfeits", "previous": SECRET}
     )
-    for task, document in (("sketches", sketches), ("table", counterfeits)):
+    unique = COLUMNS | {"town": {"role": "other", "allow_unique": True}}
+    allowing = _document(columns=unique, output={"folder": "release", "allow": [SECRET]})
+    for task, document in (("sketches", sketches), ("table", counterfeits), ("table", allowing)):
         projects = Projects(tmp_path)
-        assert SECRET not in str(projects.restore(_archive(task, document)).document)
+        restored = str(projects.restore(_archive(task, document)).document)
+        assert SECRET not in restored
+        assert "allow" not in restored
         projects.close()
 
 

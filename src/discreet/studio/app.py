@@ -46,12 +46,23 @@ class Visit:
     token: str
 
     @property
+    def root(self) -> str:
+        """How the path of every address begins; what pages send and get names addresses without it."""
+        return str(self.request.scope["root_path"])
+
+    @property
     def project(self) -> Project:
         """The project that the address names."""
         project = self.projects.named(self.request.path_params["project"])
         if project is None:
             raise MissingPageError
         return project
+
+    def project_with(self, step: str) -> Project:
+        """Return the project of the address, if its task has the step."""
+        if step not in dict(pages.steps_of(self.project)):
+            raise MissingPageError
+        return self.project
 
     async def form(self) -> list[tuple[str, str]]:
         """Return the fields of a form, which arrive as a JSON list of pairs."""
@@ -80,7 +91,8 @@ class Visit:
         """Return a page."""
         from starlette.responses import HTMLResponse
 
-        return HTMLResponse(pages.render_page(template_name, token=self.token, **values), status_code=status)
+        content = pages.render_page(template_name, root=self.root, token=self.token, **values)
+        return HTMLResponse(content, status_code=status)
 
 
 class MissingPageError(Exception):
@@ -91,7 +103,7 @@ Handler = Callable[[Visit], Awaitable["Response"]]
 
 
 def go(address: str) -> Response:
-    """Send the browser on, after something was changed."""
+    """Send the browser on, after something was changed, to an address without the root."""
     from starlette.responses import JSONResponse
 
     return JSONResponse({"go": address})
@@ -141,8 +153,8 @@ def studio_application(projects: Projects, token: str) -> Starlette:
         """Describe the addresses of the studio for machines."""
         from starlette.responses import JSONResponse
 
-        del visit
-        return JSONResponse(described_routes([*pages_of, ("GET", "/openapi.json", described)]))
+        listed = described_routes([*pages_of, ("GET", "/openapi.json", described)])
+        return JSONResponse({**listed, "servers": [{"url": visit.root}]})
 
     routes = [
         Route(path, endpoint(handler), methods=[method])
