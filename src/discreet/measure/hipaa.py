@@ -216,7 +216,9 @@ class _Look:
             is_sure = days >= _MOSTLY * len(labels)
             if not days or (is_near and not is_sure):
                 return None
-            why = f"{days:,} of its different values {'are' if is_sure else 'may hold'} dates finer than a year"
+            why = (
+                f"{days:,} of its different values {'are' if is_sure else 'may hold'} dates finer than a year"
+            )
             return SafeHarborFinding("C", facts.name, why, is_sure)
         if speaks_of(words, "age"):
             judged = ages_why(labels)

@@ -247,15 +247,15 @@ def test_the_same_value_written_otherwise_is_the_same(
     """The type of a column in a text file comes from all its values, so one release has 30 and another 30.0."""
     first = written(tmp_path / "1", AGE, Mondrian(KAnonymity(2)), age=ages, illness=["1", "2"])
     ills = ["1.0", "3.5", "4", "5"][: len(others)]
-    second = written(
-        tmp_path / "2", AGE, Generalization(KAnonymity(1), levels={}), age=others, illness=ills
-    )
+    second = written(tmp_path / "2", AGE, Generalization(KAnonymity(1), levels={}), age=others, illness=ills)
     done = invoke("check", first, second)
     assert done.exit_code == 1, done.stdout
     assert "'illness' is certain" in done.stdout
 
 
-@pytest.mark.parametrize("publisher", [Mondrian(KAnonymity(3), summary="mean"), Microaggregation(KAnonymity(3))])
+@pytest.mark.parametrize(
+    "publisher", [Mondrian(KAnonymity(3), summary="mean"), Microaggregation(KAnonymity(3))]
+)
 def test_means_are_refused(invoke: Any, tmp_path: Path, publisher: Any) -> None:
     """Somebody of 30 is in the class that shows 31 and in the one that shows 29."""
     first = written(tmp_path / "1", AGE, publisher, age=[30, 31, 32], illness=["flu", "cold", "gout"])
@@ -274,3 +274,4 @@ def test_what_others_know_in_one_release_they_know_in_all(invoke: Any, tmp_path:
     done = invoke("check", first, second)
     assert done.exit_code == 1
     assert "KAnonymity(k=3) of release 1, for people in all: 1 left" in done.stdout
+    assert "others know 'town'" in done.stdout

@@ -136,7 +136,9 @@ def test_levels_chosen_before_show_nothing_of_the_sample_unless_rows_are_left_ou
     assert kept.evidence.suppressed == 3
     assert membership(kept) == [True]
     # One of the two is published, and one left out: only one person is like too few others.
-    assert membership(Generalization(KMap(2, POPULATION), levels={}, max_suppressed=1).release(sample)) == [True]
+    assert membership(Generalization(KMap(2, POPULATION), levels={}, max_suppressed=1).release(sample)) == [
+        True
+    ]
 
 
 def test_ties_between_nodes_say_nothing_of_values() -> None:
