@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMPS)/run ## Protect the embedded hospital sample; print the verdict and the report's place.
+demo: $(STAMPS)/compiled ## Protect the embedded hospital sample; print the verdict and the report's place.
 	@mkdir -p $(dir $(DEMO))
 	@$(BIN)/discreet demo --out $(DEMO)
 
@@ -60,6 +60,13 @@ clean: ## Remove caches, the built site and the demo's release; .venv stays.
 $(STAMPS)/run: pyproject.toml $(LOCK) $(STAMPS)/venv
 	@echo "Installing discreet into $(VENV) ..."
 	@$(PIP) -c $(LOCK) -e .
+	@touch $@
+
+# Kernels are compiled on their first use, which takes seconds: those of most runs are, before the first of them.
+
+$(STAMPS)/compiled: $(STAMPS)/run
+	@echo "Compiling for this machine ..."
+	@$(BIN)/python -m discreet.job.first_use
 	@touch $@
 
 $(STAMPS)/test $(STAMPS)/docs: pyproject.toml $(LOCK) $(STAMPS)/venv

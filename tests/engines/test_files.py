@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from discreet.core.errors import InputError, ParameterError
-from discreet.engines.duckdb import delimited
+from discreet.engines.duckdb import coded_text, delimited
 from discreet.engines.duckdb.connection import connect
 from discreet.engines.duckdb.files import column_types
 from discreet.engines.files import read
@@ -183,8 +183,9 @@ def test_many_rows_are_typed_by_their_distinct_values(
     options = {"nulls": data.draw(st.sampled_from([(), ("NA",), (" padded",), ("1;5",)]))}
     expected = read(path, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "_MANY_ROWS", 1)
-        patch.setattr(delimited, "_SAMPLE", data.draw(st.sampled_from([8, 80])))
+        patch.setattr(delimited, "SMALLEST", 1)
+        patch.setattr(delimited, "_SMALL", data.draw(st.sampled_from([0, delimited._SMALL])))
+        patch.setattr(coded_text, "_SAMPLE", data.draw(st.sampled_from([8, 80])))
         typed = read(path, **options)
     assert column_types(typed) == column_types(expected)
     assert typed.fetchall() == expected.fetchall()
@@ -592,5 +593,5 @@ def test_errors_of_duckdb_never_come_through(tmp_path: Path, monkeypatch: pytest
     def failing(*_: object, **__: object) -> None:
         raise duckdb.IOException(f"No space left on device: {SECRET}")
 
-    monkeypatch.setattr("discreet.engines.duckdb.delimited.infer", failing)
+    monkeypatch.setattr("discreet.engines.duckdb.coded_text.infer", failing)
     assert "temporary files is full" in refused(put(tmp_path, GOOD))

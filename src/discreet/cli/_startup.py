@@ -77,6 +77,15 @@ def lighten() -> None:
     gc.set_threshold(_RARELY)
     os.environ.setdefault(*_BLAS_SPIN)
     sys.meta_path.insert(0, _Unneeded)
+    scraped: Any = ModuleType("pyarrow.vendored.docscrape")
+    scraped.NumpyDocString = _no_parameters
+    sys.modules[scraped.__name__] = scraped
+
+
+def _no_parameters(text: str) -> dict[str, list[str]]:
+    """Return the documentation of parameters that PyArrow takes over into its functions: no command shows it."""
+    del text
+    return {"Parameters": []}
 
 
 def leave(code: int) -> NoReturn:

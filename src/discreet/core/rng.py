@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -36,6 +37,24 @@ def generator(random_state: RandomState, *, owner: str | object = "discreet") ->
     """
     require(owner, "random_state", random_state, *RANDOM_STATE)
     return _chacha() if random_state is None else np.random.default_rng(random_state)
+
+
+class LateGenerator:
+    """ChaCha20 under a key of the operating system, loaded at the first draw: that takes longer than most searches."""
+
+    @cached_property
+    def _generator(self) -> np.random.Generator:
+        return generator(None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._generator, name)
+
+
+def late_generator(random_state: RandomState, *, owner: str | object = "discreet") -> np.random.Generator:
+    """Return what `generator` returns; without a seed it is made when something is drawn."""
+    if random_state is None:
+        return cast("np.random.Generator", LateGenerator())
+    return generator(random_state, owner=owner)
 
 
 def _chacha() -> np.random.Generator:

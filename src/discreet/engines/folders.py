@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -44,8 +45,9 @@ class FolderKind:
         mark = folder / self.mark
         if mark.is_symlink() or not mark.is_file():
             return False
+        state = mark.stat()
         try:
-            record = json.loads(mark.read_bytes())
+            record = _content(mark, state.st_mtime_ns, state.st_size)
         except (ValueError, RecursionError):
             return False
         if not isinstance(record, dict) or not isinstance(record.get("discreet"), str):
@@ -59,6 +61,13 @@ class FolderKind:
         return all(
             path.name in written and (not path.is_dir() or is_parts(path)) for path in folder.iterdir()
         )
+
+
+@functools.lru_cache(maxsize=4)
+def _content(mark: Path, changed: int, size: int) -> Any:
+    """Return what a file says; a folder is looked at several times before it is replaced, and its mark is large."""
+    del changed, size
+    return json.loads(mark.read_bytes())
 
 
 def check_replaceable(

@@ -97,6 +97,10 @@ class FrameSource(Source):
         from discreet.kernels.tables.grouping import distinct, pack
 
         spelled_ = [value_codes(self._arrow(name), name, judged=False) for name in names]
+        if len(names) == 1 and unit is None:
+            values, places = spelled_[0]
+            held = np.bincount(places, minlength=len(values))[~np.asarray(values.is_null())]
+            return Singletons(int(np.count_nonzero(held == 1)), int(held.sum()), int(np.count_nonzero(held)))
         keys = pack([places for _, places in spelled_], [len(values) for values, _ in spelled_])
         first, numbers, counts = distinct(keys)
         empty = np.ones(first.size, np.bool_)
@@ -152,13 +156,17 @@ class FrameSource(Source):
         tuple_of_row = recoding.parts.tuple_[pieces]
         replaced: dict[str, pa.Array] = {}
         for name, replacement in recoding.by_piece.items():
-            replaced[name] = label_cells(replacement, pieces[order])
+            replaced[name] = self._labeled(replacement, pieces[order])
         for name, replacement in recoding.by_value.items():
             column = [book.name for book in recoding.encoded].index(name)
-            replaced[name] = label_cells(replacement, recoding.tuples.codes[tuple_of_row[order], column])
+            replaced[name] = self._labeled(replacement, recoding.tuples.codes[tuple_of_row[order], column])
         for name, key in recoding.pseudonyms.items():
             replaced[name] = pseudonyms(cleaned(self._arrow(name), name).take(pa.array(order)), key, name)
         return self._joined(recoding, replaced, pa.array(order))
+
+    def _labeled(self, replacement: Replacement, codes: CodeArray) -> pa.Array:
+        """Return the cells that stand for codes."""
+        return label_cells(replacement, codes)
 
     def _joined(self, recoding: Recoding, replaced: dict[str, pa.Array], order: pa.Array) -> Any:
         """Join new columns and those that stay, which are published as they were judged."""

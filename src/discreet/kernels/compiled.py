@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import io
 import os
 import pickle
 import platform
@@ -17,6 +18,7 @@ import llvmlite
 import numba
 from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
+from numba.core.environment import Environment, _rebuild_env, lookup_environment
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
@@ -107,6 +109,30 @@ def _announce(is_compiling: bool) -> None:
         listener(is_compiling)
 
 
+class _Unpickler(pickle.Unpickler):
+    """Read compiled code without importing the modules of Numba that its parts were compiled from.
+
+    A part looks into the globals of its module only while it runs in the interpreter, which kernels never do.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what an entry refers to by name."""
+        return _environment if name == _rebuild_env.__name__ else super().find_class(module, name)
+
+
+def _environment(module: str, constants: Any, name: str) -> Any:
+    """Return the constants of a compiled part."""
+    if not module.startswith("numba."):
+        return _rebuild_env(module, constants, name)
+    known = lookup_environment(name)
+    if known is None:
+        known = Environment({"__name__": module})
+        known.consts[:] = constants
+        known.env_name = name
+        Environment._memo[name] = known
+    return known
+
+
 class _Entries:
     """The compiled forms of one kernel: a file for each, ``<kernel>.<digest of sources>-<digest of types>.nbc``."""
 
@@ -122,7 +148,7 @@ class _Entries:
         digest, body = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
         if hashlib.sha256(body).digest() != digest:
             return None
-        stored_key, code = pickle.loads(body)  # noqa: S301
+        stored_key, code = _Unpickler(io.BytesIO(body)).load()
         # Two keys may have the same text: function types show an address.
         return code if stored_key == key else None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from discreet.core.engine import TextLayout, engine_of
 from discreet.core.errors import InputError
@@ -18,6 +20,7 @@ from discreet.core.verdict import Verdict, claimed
 from discreet.engines.files import read
 from discreet.engines.folders import RECORD, is_parts, is_regular
 from discreet.engines.formats import format_named
+from discreet.engines.text.read_back import written_cells
 from discreet.engines.writing import write_frame
 from discreet.kinds.kind import Kind, record_kind
 from discreet.publish.recipes.recipe import private_part
@@ -43,6 +46,8 @@ class Written:
         Whether a file is missing, or is not what was written.
     is_measured
         Whether the data is measured by all guarantees, beside the one that it is judged by.
+    reading
+        The engine and the cluster that the files of a cluster are read on, where they are not read here.
     """
 
     folder: Path
@@ -51,6 +56,7 @@ class Written:
     population: Any = None
     is_changed: bool = False
     is_measured: bool = False
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> Kind:
@@ -79,6 +85,9 @@ class Written:
     def frame(self, name: str, labels: tuple[str, ...] = ()) -> Any:
         """Read a file of the folder; labels stay text, whatever they look like."""
         path = self.file(name)
+        if self.reading:
+            frame = read(path, **self.reading)
+            return self._without_bounds(frame) if name == DATA and self.record.get("bounds") else frame
         # Releases write nulls as empty cells; NA may be a value.
         reading: dict[str, Any] = {"nulls": ("",)}
         if format_named(path.suffix[1:]).text and labels:
@@ -93,11 +102,12 @@ class Written:
         bounds, engine = self.record["bounds"], engine_of(frame)
         names = engine.schema(frame).names
         pairs = bounds.items() if isinstance(bounds, Mapping) else [(None, ())]
-        added = [new for _, pair in pairs for new in pair]
-        if not all(name in names for name, _ in pairs) or not set(added) <= set(names):
+        are_texts = all(isinstance(pair, list) and [str, str] == [*map(type, pair)] for _, pair in pairs)
+        if not are_texts or not all(len({name, *pair} & set(names)) == 3 for name, pair in pairs):
             raise InputError(f"{self.folder / RECORD} names columns of bounds that the data does not have.")
         if not agrees_with_bounds(frame, bounds):
             raise InputError("The columns of bounds are not those of the labels beside them.")
+        added = {new for pair in bounds.values() for new in pair}
         return engine.select(frame, [name for name in names if name not in added])
 
     @property
@@ -193,6 +203,7 @@ def roles_of_record(
 
 DATA, COUNTS = "data", "sensitive"
 _TABS = TextLayout("\t")
+_DELIMITED = ("csv", "tsv")
 
 
 def write_table(release: Release, frame: Any, path: Path, format: str) -> Path:  # noqa: A002
@@ -202,18 +213,31 @@ def write_table(release: Release, frame: Any, path: Path, format: str) -> Path: 
 
 def read_table(release: Release, data: Path, format: str) -> Table:  # noqa: A002
     """Return the judged columns of a written file, text in the types the release has."""
-    rows = engine_of(release.frame).written(data, release.frame) or read_written(
-        release, data, format, release.table.source.names
+    rows = engine_of(release.frame).written(data, release.frame)
+    names = release.table.source.names
+    if rows is None and format in _DELIMITED and len(names) > 1:
+        cells = written_cells(data, text_layout(release, format), _judged_types(release))
+        if cells is not None:
+            return Table(cells, _judged_schema(release))
+    return judged_columns(
+        read_written(release, data, format, names) if rows is None else rows, release, format
     )
-    return judged_columns(rows, release, format)
 
 
 def judged_columns(rows: Any, release: Release, format: str) -> Table:  # noqa: A002
     """Return the judged columns of rows that were read back, in the types the release has."""
     decimal = text_layout(release, format).decimal if format == "csv" else "."
-    schema = Schema({name: release.schema[name] for name in release.table.judged})
-    types = {name: release.table.encoded[name].type for name in release.table.judged}
-    return Table(engine_of(rows).typed(rows, types, decimal=decimal), schema)
+    return Table(
+        engine_of(rows).typed(rows, _judged_types(release), decimal=decimal), _judged_schema(release)
+    )
+
+
+def _judged_types(release: Release) -> dict[str, pa.DataType]:
+    return {name: release.table.encoded[name].type for name in release.table.judged}
+
+
+def _judged_schema(release: Release) -> Schema:
+    return Schema({name: release.schema[name] for name in release.table.judged})
 
 
 def text_layout(release: Release, format: str) -> TextLayout:  # noqa: A002

@@ -263,6 +263,8 @@ def value_codes(
     if judged:
         column_type(values.type, column)
     indices = array.indices.cast(pa.int32())
+    if not indices.null_count and np.bincount(np.asarray(indices), minlength=len(values)).all():
+        return values, np.asarray(indices)
     places = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False).astype(np.int32) + np.int32(1)
     # A dictionary keeps values that no row has any more.
     used = np.bincount(places, minlength=len(values) + 1) > 0

@@ -6,6 +6,8 @@ or beyond the rows, and no metadata is left.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,6 +59,8 @@ def published(column: pa.ChunkedArray | pa.Array, name: str) -> pa.ChunkedArray:
 def dictionary_of_used(column: pa.ChunkedArray | pa.Array, name: str = "") -> pa.DictionaryArray:
     """Encode a dictionary column anew: only values that occur, sorted, or in the declared order where there is one."""
     declared = whole_array(column)
+    if _is_clean(declared):
+        return declared
     values, places = value_codes(declared, name, judged=False)
     used = pc.drop_null(pc.unique(values))
     if declared.type.ordered:
@@ -69,6 +73,17 @@ def dictionary_of_used(column: pa.ChunkedArray | pa.Array, name: str = "") -> pa
         domain = domain.cast(declared.type.value_type)
     return pa.DictionaryArray.from_arrays(
         indices.cast(declared.type.index_type), domain, ordered=declared.type.ordered
+    )
+
+
+def _is_clean(coded: pa.DictionaryArray) -> bool:
+    """Whether a dictionary of texts is as it is to be: all of them occur, sorted, and nothing is null."""
+    texts = coded.dictionary
+    if coded.null_count or texts.null_count or coded.type.ordered or not pa.types.is_string(texts.type):
+        return False
+    return bool(
+        np.bincount(np.asarray(coded.indices), minlength=len(texts)).all()
+        and pc.all(pc.less(texts[:-1], texts[1:])).as_py() is not False
     )
 
 
@@ -268,9 +283,17 @@ def matching_values(
     return facts, values.filter(pc.match_substring_regex(values, expression))
 
 
-def formula_cells(frame: Any) -> int:
-    """Count the cells and column names of a published frame that a spreadsheet would run."""
-    return engine_of(frame).formula_cells(frame)
+def formula_cells(frame: Any, judged: Mapping[str, tuple[pa.Array, Any]] = MappingProxyType({})) -> int:
+    """Count the cells and column names of a published frame that a spreadsheet would run.
+
+    ``judged`` holds values and counts of columns that need not be read again, null first.
+    """
+    counted = sum(
+        int(np.asarray(counts)[1:] @ np.asarray(_runs(values.cast(pa.large_string()), FORMULA)))
+        for values, counts in judged.values()
+        if value_kind(values.type) == "text"
+    )
+    return counted + engine_of(frame).formula_cells(frame, judged)
 
 
 def formulas_in(names: list[str], texts: pa.Table) -> int:
@@ -284,12 +307,12 @@ def formula_names(names: pa.Array) -> int:
 
 
 def _count(column: pa.ChunkedArray) -> int:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if value_kind(column.type) != "text":
+    is_coded = pa.types.is_dictionary(column.type)
+    if value_kind(column.type.value_type if is_coded else column.type) != "text":
         return 0
-    counted = pc.value_counts(column.cast(pa.large_string()))
-    return int(pc.sum(counted.field("counts").filter(_runs(counted.field("values"), FORMULA))).as_py() or 0)
+    coded = whole_array(column if is_coded else column.dictionary_encode())
+    runs = np.asarray(_runs(coded.dictionary.cast(pa.large_string()), FORMULA))
+    return int(np.count_nonzero(runs[np.asarray(coded.indices.drop_null())]))
 
 
 def _runs(texts: Any, pattern: str) -> Any:

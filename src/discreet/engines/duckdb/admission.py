@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.tables.publication import publishable
-from discreet.engines.duckdb.connection import is_ours, ours, query
+from discreet.engines.duckdb.connection import is_ours, ours, query, showing
 from discreet.engines.sql.source import Normalized, inner_names, quoted_text, select_list
 
 if TYPE_CHECKING:
@@ -116,5 +116,20 @@ def as_relation(
         rows.outer(name, f"c{at}") if name in original_dtypes else f"c{at}" for at, name in enumerate(names)
     ]
     sql = f"SELECT {select_list(cells, names)} FROM mapping AS framed({inner_names(len(names))})"
-    relation = query(native, sql, publishable(table))
-    return ours(relation) if is_ours(native) else relation
+    published = publishable(table)
+    relation = query(native, sql, published)
+    is_same = all(cell == f"c{at}" for at, cell in enumerate(cells)) and all(
+        map(_is_simple, published.schema.types)
+    )
+    return ours(showing(relation, published if is_same else None)) if is_ours(native) else relation
+
+
+def _is_simple(type_: pa.DataType) -> bool:
+    """Return whether the engine hands a column of this type back as it came."""
+    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return bool(
+        pa.types.is_string(inner)
+        or pa.types.is_integer(type_)
+        or pa.types.is_float64(type_)
+        or pa.types.is_date32(type_)
+    )

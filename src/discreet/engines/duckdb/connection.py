@@ -152,6 +152,8 @@ class _Relations:
         """Those of our own connections, where nobody chose a collation."""
         self.unsorted: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         """The rows of those that `query_sorted` made, before they were sorted."""
+        self.rows: WeakKeyDictionary[Any, pa.Table] = WeakKeyDictionary()
+        """The rows of those that show a table in memory and nothing else."""
 
 
 _made = _Relations()
@@ -166,6 +168,18 @@ def ours(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
 def is_ours(relation: duckdb.DuckDBPyRelation) -> bool:
     """Whether a relation comes from a connection of ours, so that nobody chose a collation for its texts."""
     return relation in _made.ours
+
+
+def showing(relation: duckdb.DuckDBPyRelation, rows: pa.Table | None) -> duckdb.DuckDBPyRelation:
+    """Note that a relation shows rows in memory, which need not be fetched; return it."""
+    if rows is not None:
+        _made.rows[relation] = rows
+    return relation
+
+
+def rows_shown(relation: duckdb.DuckDBPyRelation) -> pa.Table | None:
+    """Return the rows in memory that a relation shows; None where the engine has them."""
+    return _made.rows.get(relation)
 
 
 def in_any_order(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:

@@ -10,19 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
+from discreet.engines.duckdb.coded_text import DISTINCT, RAW, SMALLEST, coded_rows, distinct_values, padded
 from discreet.engines.duckdb.connection import Conventions, Inference, Origin, keep_origin, quoted_file
-from discreet.engines.duckdb.inference import infer
+from discreet.engines.duckdb.inference import Inferred, infer
 from discreet.engines.sql.source import quoted_name, quoted_text
 from discreet.engines.text.dialect import EDGES, Dialect, reader
 
 _LONGEST_CELL = 1 << 26
 _LONGEST_LINE = 1 << 21
 _NOTHING = "\ue000"
-_MANY_ROWS, _SAMPLE = 1 << 17, 1 << 13
-_DISTINCT = "distinct_values"
+_SMALL = 1 << 27
+"""The most bytes of a file whose cells are fetched at once."""
 # The limit of the csv module is one for the whole process.
 _field_limit = threading.Lock()
 
@@ -36,13 +38,16 @@ def load_delimited(
     text: Sequence[str],
     folder: Path,
     display_paths: Sequence[Path],
-) -> None:
+) -> pa.Table | None:
     """Parse plain files with the same columns into the table ``data``, typed by the values of all of them.
 
-    ``folder`` takes what has to be written on the way; ``display_paths`` are the names of the files in messages.
+    ``folder`` takes what has to be written on the way; ``display_paths`` are the names of the files in messages. The
+    rows of a small file stay in memory: they are returned, and ``data`` shows them.
     """
+    is_small = len(parts) == 1 < len(parts[0][1].names) and parts[0][0].stat().st_size <= _SMALL
+    texts = None
     for (utf8_file, of_file), display_path in zip(parts, display_paths, strict=True):
-        _parse(connection, utf8_file, of_file, nulls, folder, display_path)
+        texts = _parse(connection, utf8_file, of_file, nulls, folder, display_path, is_small=is_small)
         if len(parts) > 1:
             connection.execute("CREATE TABLE IF NOT EXISTS rows_of_all AS SELECT * FROM raw LIMIT 0")
             connection.execute("INSERT INTO rows_of_all SELECT * FROM raw")
@@ -50,16 +55,20 @@ def load_delimited(
     if len(parts) > 1:
         connection.execute("ALTER TABLE rows_of_all RENAME TO raw")
     dialect, display_path = parts[0][1], display_paths[0]
-    count = connection.execute("SELECT count(*) FROM raw").fetchone()
-    if not count or not count[0]:
+    ((n_rows,),) = connection.execute("SELECT count(*) FROM raw").fetchall()
+    if not n_rows:
         raise InputError(
             f"{display_path} has a header but no rows." if dialect.header else f"{display_path} has no rows."
         )
     cells = _cells(dialect)
-    distinct = _distinct_values(connection, cells) if count[0] >= _MANY_ROWS else {}
+    free = [cell for cell, name in zip(cells, dialect.names, strict=True) if name not in text]
+    if texts is not None:
+        rows = _coded(connection, texts, dialect, free, nulls, conventions, text)
+        if rows is not None:
+            return rows
+    distinct = distinct_values(connection, cells) if n_rows >= SMALLEST else {}
     if _trim(connection, cells, dialect, nulls, distinct):
         distinct = {}
-    free = [cell for cell, name in zip(cells, dialect.names, strict=True) if name not in text]
     inferred = infer(connection, "raw", free, conventions, distinct)
     converted = {cell: cell for cell in cells} | inferred.expressions
     chosen = ", ".join(
@@ -71,7 +80,43 @@ def load_delimited(
         connection.execute(f"CREATE TABLE data AS SELECT {chosen} FROM raw")
         connection.execute("DROP TABLE raw")
     if distinct:
-        connection.execute(f"DROP TABLE {_DISTINCT}")
+        connection.execute(f"DROP TABLE {DISTINCT}")
+    _keep_origin(connection, dialect, inferred, conventions, text)
+    return None
+
+
+def _coded(
+    connection: duckdb.DuckDBPyConnection,
+    texts: pa.Table,
+    dialect: Dialect,
+    free: Sequence[str],
+    nulls: Sequence[str],
+    conventions: Conventions,
+    text: Sequence[str],
+) -> pa.Table | None:
+    """Return the typed rows of a small file, which ``data`` then shows; None, and a table of texts, where not."""
+    findable = set(nulls) <= set(_findable_nulls(dialect, nulls))
+    coded = coded_rows(connection, texts, free, conventions) if findable else None
+    if coded is None:
+        connection.unregister(RAW)
+        connection.from_arrow(texts).create(RAW)
+        return None
+    typed, inferred = coded
+    rows = typed.rename_columns(list(dialect.names))
+    connection.unregister(RAW)
+    connection.register("rows", rows)
+    connection.execute("CREATE VIEW data AS SELECT * FROM rows")
+    _keep_origin(connection, dialect, inferred, conventions, text)
+    return rows
+
+
+def _keep_origin(
+    connection: duckdb.DuckDBPyConnection,
+    dialect: Dialect,
+    inferred: Inferred,
+    conventions: Conventions,
+    text: Sequence[str],
+) -> None:
     comma = inferred.decimal_comma or conventions.decimal == ","
     layout = TextLayout(dialect.delimiter, dialect.quote or '"', "," if comma else ".")
     keep_origin(connection, Origin(layout.safe(), Inference(conventions, tuple(text))))
@@ -88,11 +133,15 @@ def _parse(
     nulls: Sequence[str],
     folder: Path,
     display_path: Path,
-) -> None:
+    *,
+    is_small: bool,
+) -> pa.Table | None:
     """Load the records as text into the table ``raw``; what DuckDB refuses is put straight, or reported."""
-    copy_in = functools.partial(_copy_in, connection, nulls=_findable_nulls(dialect, nulls))
+    copy_in = functools.partial(
+        _copy_in, connection, nulls=_findable_nulls(dialect, nulls), is_small=is_small
+    )
     try:
-        copy_in(utf8_file, dialect)
+        texts = copy_in(utf8_file, dialect)
     # Left before going on: the engine's error quotes a line of the file, and is to be no error's context.
     except duckdb.InvalidInputException:
         refused = True
@@ -101,12 +150,13 @@ def _parse(
     if refused:
         straight = folder / "straight"
         longest = _straighten(utf8_file, straight, dialect, display_path)
-        copy_in(straight, Dialect(",", '"', 0, dialect.header, dialect.names), longest=longest)
+        texts = copy_in(straight, Dialect(",", '"', 0, dialect.header, dialect.names), longest=longest)
         straight.unlink()
     elif len(dialect.names) == 1:
         connection.execute(
             "DELETE FROM raw WHERE rowid >= (SELECT count(*) FROM raw) - ?", [_blank_lines_at_end(utf8_file)]
         )
+    return texts
 
 
 def _copy_in(
@@ -115,8 +165,10 @@ def _copy_in(
     dialect: Dialect,
     *,
     nulls: Sequence[str],
+    is_small: bool,
     longest: int = _LONGEST_LINE,
-) -> None:
+) -> pa.Table | None:
+    """Parse a file into the table of all cells; that of a small file is in memory, and returned."""
     options: dict[str, str] = {
         "delim": quoted_text(dialect.delimiter),
         "quote": quoted_text(dialect.quote),
@@ -133,9 +185,13 @@ def _copy_in(
         "buffer_size": str(max(32 << 20, 2 * longest)),
     }
     settings = ", ".join(f"{name} = {value}" for name, value in options.items())
-    connection.execute(
-        f"CREATE OR REPLACE TABLE raw AS SELECT * FROM read_csv({quoted_file(source)}, {settings})"
-    )
+    records = f"SELECT * FROM read_csv({quoted_file(source)}, {settings})"
+    if not is_small:
+        connection.execute(f"CREATE OR REPLACE TABLE {RAW} AS {records}")
+        return None
+    texts = connection.sql(records).to_arrow_table()
+    connection.register(RAW, texts)
+    return texts
 
 
 def _findable_nulls(dialect: Dialect, nulls: Sequence[str]) -> list[str]:
@@ -212,21 +268,6 @@ def _blank_lines_at_end(utf8_file: Path) -> int:
     return max(0, end.count(b"\n") - 1)
 
 
-def _distinct_values(connection: duckdb.DuckDBPyConnection, cells: Sequence[str]) -> dict[str, str]:
-    """Collect the distinct values of columns that seem to have few; return the table of each such column.
-
-    What is asked of a column's values, whether they have white space around them and what types they are of, is the
-    same of the distinct ones, which are tested in no time. The shorter columns of the table end in nulls.
-    """
-    counts = ", ".join(f"count(DISTINCT {cell})" for cell in cells)
-    sample = connection.execute(f"SELECT {counts} FROM (SELECT * FROM raw LIMIT {_SAMPLE})").fetchone() or ()
-    few = [cell for cell, count in zip(cells, sample, strict=True) if count <= _SAMPLE // 8]
-    if few:
-        lists = ", ".join(f"unnest(list(DISTINCT {cell})) AS {cell}" for cell in few)
-        connection.execute(f"CREATE TABLE {_DISTINCT} AS SELECT {lists} FROM raw")
-    return dict.fromkeys(few, _DISTINCT)
-
-
 def _trim(
     connection: duckdb.DuckDBPyConnection,
     cells: Sequence[str],
@@ -235,23 +276,18 @@ def _trim(
     distinct: Mapping[str, str],
 ) -> bool:
     """Take white space off the cells' ends and look for nulls again; return whether any column needed it."""
-    edge = "[\\s\\v\\x{A0}]"
-    padded = dict.fromkeys(cells, True)
+    trimmed = dict.fromkeys(cells, True)
     if set(nulls) <= set(_findable_nulls(dialect, nulls)):
-        for table in ("raw", _DISTINCT):
-            tested = [cell for cell in cells if distinct.get(cell, "raw") == table]
-            tests = ", ".join(f"bool_or(regexp_matches({cell}, '^{edge}|{edge}$'))" for cell in tested)
-            answers = connection.execute(f"SELECT {tests} FROM {table}").fetchone() if tested else None
-            padded |= dict(zip(tested, answers or (), strict=True))
-    if not any(padded.values()):
+        trimmed = padded(connection, cells, distinct)
+    if not any(trimmed.values()):
         return False
     tokens = ", ".join(quoted_text(token) for token in nulls) or "NULL"
     bare = f"trim({{x}}, {quoted_text(EDGES)})"
     clean = f"CASE WHEN {bare} IN ({tokens}) THEN NULL ELSE {bare} END AS {{x}}"
-    chosen = ", ".join(clean.replace("{x}", cell) if pad else cell for cell, pad in padded.items())
+    chosen = ", ".join(clean.replace("{x}", cell) if pad else cell for cell, pad in trimmed.items())
     connection.execute(f"CREATE TABLE trimmed AS SELECT {chosen} FROM raw")
     connection.execute("DROP TABLE raw")
     connection.execute("ALTER TABLE trimmed RENAME TO raw")
     if distinct:
-        connection.execute(f"DROP TABLE {_DISTINCT}")
+        connection.execute(f"DROP TABLE {DISTINCT}")
     return True

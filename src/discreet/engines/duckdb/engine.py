@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from duckdb import DuckDBPyRelation as Relation
 
-from discreet.core.arrays import IntArray
+from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.engine import Engine, Facts, TextLayout, ValueType
 from discreet.core.tables.encoding import combined
-from discreet.core.tables.source import Source
+from discreet.core.tables.source import Replacement, Source
 from discreet.engines.duckdb import large, writing
 from discreet.engines.duckdb.admission import as_relation, is_unpublishable, normalize
 from discreet.engines.duckdb.connection import (
@@ -26,10 +26,11 @@ from discreet.engines.duckdb.connection import (
     in_any_order,
     in_secret_order,
     origin_of,
+    rows_shown,
     schema_of,
 )
 from discreet.engines.duckdb.large import RelationSource
-from discreet.engines.frames import FrameSource, refuse_repeated_names
+from discreet.engines.frames import FrameSource, label_cells, refuse_repeated_names
 from discreet.engines.sql.source import Normalized, quoted_name, text_columns, text_query
 
 HELD_ROWS = 1_000_000
@@ -47,6 +48,18 @@ class HeldSource(FrameSource):
         self.rows = rows
         self._normalized = normalized_rows
 
+    def _labeled(self, replacement: Replacement, codes: CodeArray) -> pa.Array:
+        """Return the cells that stand for codes; the engine reads a dictionary as texts, and need not copy them."""
+        labels = replacement.labels
+        if not pa.types.is_string(labels.type) or labels.null_count:
+            return label_cells(replacement, codes)
+        index = replacement.index[codes]
+        used = np.flatnonzero(np.bincount(index, minlength=len(labels)))
+        used = used[np.asarray(pc.sort_indices(labels.take(pa.array(used))))]
+        ranks = np.zeros(len(labels), np.int32)
+        ranks[used] = np.arange(used.size)
+        return pa.DictionaryArray.from_arrays(pa.array(ranks[index]), labels.take(pa.array(used)))
+
     def framed(
         self, rows: pa.Table, *, original_dtypes: Collection[str] | None = None
     ) -> duckdb.DuckDBPyRelation:
@@ -59,7 +72,9 @@ class HeldSource(FrameSource):
 def relation_source(native: duckdb.DuckDBPyRelation) -> Source:
     """Take a relation into memory if it is small, and leave it in the engine otherwise."""
     rows = normalize(native)
-    fetched = _fetched(rows.relation) if _is_small(native) else None
+    fetched = rows_shown(native)
+    if fetched is None or fetched.num_rows > HELD_ROWS:
+        fetched = _fetched(rows.relation) if _is_small(native) else None
     if fetched is None:
         return RelationSource(native, rows)
     return HeldSource(native, rows, fetched.rename_columns(list(rows.names)))
@@ -210,9 +225,9 @@ class DuckDb(Engine):
             facts = Facts(name, types[name], n_rows, n_rows - n_known, n_distinct, length, words)
             yield facts, pa.array(likely or (), pa.large_string())
 
-    def formula_cells(self, frame: Relation) -> int:
+    def formula_cells(self, frame: Relation, without: Collection[str] = ()) -> int:
         """Count the cells and column names that a spreadsheet would run."""
-        return large.count_formulas(in_any_order(frame))
+        return large.count_formulas(in_any_order(frame), without)
 
     def defused(self, frame: Relation) -> Relation:
         """Return the relation with an apostrophe before every text that a spreadsheet would run."""

@@ -22,6 +22,7 @@ from discreet.engines.duckdb.connection import (
     keep_origin,
     ours,
     quoted_file,
+    showing,
 )
 from discreet.engines.duckdb.databases import stored_table
 from discreet.engines.formats import TABS, ReadOptions, format_of
@@ -127,7 +128,7 @@ def _read_delimited(sources: Sequence[Path], options: ReadOptions) -> duckdb.Duc
                 raise InputError(f"{source} has other columns, or another order of them, than {sources[0]}.")
         _require_columns(text, parts[0][1].names, sources[0])
         connection = connect()
-        delimited.load_delimited(
+        rows = delimited.load_delimited(
             connection,
             parts,
             nulls=options.nulls,
@@ -138,7 +139,7 @@ def _read_delimited(sources: Sequence[Path], options: ReadOptions) -> duckdb.Duc
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return connection.table("data")
+    return showing(connection.table("data"), rows)
 
 
 def _read_json(files: Files, encoding: str | None, text: Sequence[str]) -> duckdb.DuckDBPyRelation:

@@ -31,13 +31,12 @@ from discreet.guarantees import (
 from discreet.job.descriptions import read_record
 from discreet.job.release_checking import ReleaseJudgment, _private, judge_release
 from discreet.kinds.grouped_tables import GroupedTableKind
-from discreet.kinds.kind import Line
 from discreet.kinds.tables import TableKind
 from discreet.kinds.written import Written
 from discreet.measure.tables.composition import Composition, Difference, composition
 from discreet.measure.tables.label_overlaps import common_tree
 
-_CLAIMED, _UNSURE = Basis.CLAIMED.value, "unsure"
+CLAIMED, UNSURE = Basis.CLAIMED.value, "unsure"
 _DIVERSE = (DistinctDiversity, MInvariance)
 
 
@@ -95,7 +94,7 @@ class RepeatedJudgment:
         words = {each.word for each in self.judgments} | {each.word for each in self.kept}
         if BROKEN in words or self.exposed or self.forks or self.tied:
             return BROKEN
-        return _CLAIMED if words & {_CLAIMED, _UNSURE} or self.gaps else Basis.VERIFIED.value
+        return CLAIMED if words & {CLAIMED, UNSURE} or self.gaps else Basis.VERIFIED.value
 
     @property
     def ok(self) -> bool:
@@ -267,15 +266,15 @@ def _hierarchies(written: Written) -> dict[str, Any]:
 def _kept(number: int, part: Guarantee, found: Composition, *, is_claimed: bool) -> LeftOver:
     """Return what is left of a guarantee of a release, in the worst choice of releases with it."""
     choices = [each for each in (found, *found.parts) if number in each.releases and each.n_combinations]
-    word = _CLAIMED if is_claimed else "kept"
+    word = CLAIMED if is_claimed else "kept"
     if not choices:
         return LeftOver(number, repr(part), None, word)
     rests = [(left >= least, left, each.releases) for each in choices for left, least in _left(part, each)]
     if not rests:
-        return LeftOver(number, repr(part), None, _UNSURE)
+        return LeftOver(number, repr(part), None, UNSURE)
     is_enough, left, among = min(rests, key=lambda rest: (rest[0], rest[1], -len(rest[2])))
     if is_enough and not _is_counted(part):
-        return LeftOver(number, repr(part), None, _UNSURE)
+        return LeftOver(number, repr(part), None, UNSURE)
     return LeftOver(number, repr(part), left, word if is_enough else BROKEN, among)
 
 
@@ -315,106 +314,3 @@ def _pseudonyms(written: Written) -> set[str]:
 def _tied(shown: Sequence[set[str]]) -> int:
     """Count the pseudonyms that two releases or more have."""
     return len(set().union(*(first & second for first, second in combinations(shown, 2))))
-
-
-def repeated_lines(judgment: RepeatedJudgment) -> list[Line]:
-    """Return what several releases show together, as lines for the terminal."""
-    found = judgment.composition
-    lines = [
-        (each.word, f"release {number} by itself: {each.verdict.guarantee}")
-        for number, each in enumerate(judgment.judgments, 1)
-    ]
-    lines.append(
-        (
-            "together",
-            f"{found.n_combinations:,} combinations of classes can hold somebody who is in all releases",
-        )
-    )
-    choices = [each for each in (found, *found.parts) if each.n_combinations]
-    if found.parts:
-        numbers = sum(each.n_combinations for each in found.parts)
-        lines.append(("", f"{numbers:,} of fewer releases can hold somebody who is in all of these"))
-    if not choices:
-        lines.append(("", "so nobody is in two, if neither quasi-identifiers nor sensitive values change"))
-    for each in judgment.kept if choices else ():
-        unknown = "intersections do not say" if each.word == _UNSURE else "nobody of it is in another"
-        left = unknown if each.left is None else f"{each.left:,} left in the worst of them"
-        among = _named(each.among, len(judgment.judgments))
-        lines.append(
-            (each.word, f"{each.guarantee} of release {each.release}, for people in {among}: {left}")
-        )
-    lines += _chain_lines(judgment)
-    for name in dict.fromkeys(chain.from_iterable(each.disclosed for each in choices)):
-        worst = max(choices, key=lambda each: each.disclosed.get(name, 0))
-        n_disclosed = worst.disclosed.get(name, 0)
-        if n_disclosed:
-            among, n_rows = _named(worst.releases, len(judgment.judgments)), worst.rows_at_risk[name]
-            text = f"'{name}' is certain in {n_disclosed:,} of them, for {among}"
-            text += f": of up to {n_rows:,} rows of release {worst.releases[0]}"
-            lines.append(("disclosed", text))
-    for each_difference in found.differences:
-        lines += _difference_lines(each_difference, exposes=each_difference in judgment.exposed)
-    if judgment.tied:
-        lines.append(
-            (BROKEN, f"{judgment.tied:,} pseudonyms are in several releases, and tie their rows for certain")
-        )
-    lines += [
-        ("assumed", f"others know '{name}', or must not learn it, in all releases, as one of them says")
-        for name in judgment.retaken
-    ]
-    return [
-        *lines,
-        (
-            "assumed",
-            "quasi-identifiers and sensitive values do not change: where an age grows, or somebody moves, releases may",
-        ),
-        ("", "show more than this; other columns that stay the same may tie rows as well"),
-    ]
-
-
-def _named(releases: tuple[int, ...], n: int) -> str:
-    """Return the words for a choice of releases."""
-    if len(releases) in (0, n):
-        return "all"
-    return f"releases {', '.join(map(str, releases[:-1]))} and {releases[-1]}"
-
-
-def _chain_lines(judgment: RepeatedJudgment) -> Iterator[Line]:
-    """Return what a chain of m-invariant releases rests on, and where it is none."""
-    if any(each.word == _CLAIMED for each in judgment.kept):
-        yield (
-            "",
-            "claimed: that a person's groups have the same values is what the releases say, by naming each other",
-        )
-    for number in judgment.forks:
-        yield (
-            BROKEN,
-            f"fork: release {number} follows the same release as another; whoever is in both has no m-invariance",
-        )
-    for number in judgment.gaps:
-        yield (
-            "unsure",
-            f"gap: release {number} does not follow the m-invariant one before it; name all, in their order",
-        )
-
-
-def _difference_lines(difference: Difference, *, exposes: bool) -> Iterator[Line]:
-    """Return what the counts of a release add to those of an earlier one."""
-    earlier, later = difference.releases
-    if difference.fewest is None:
-        yield (
-            "counts",
-            f"in every region, release {later} has both more and fewer than release {earlier}, or the same",
-        )
-        return
-    yield (
-        "counts",
-        f"from release {earlier} to {later}, {difference.grown:,} of {difference.regions:,} regions only grew and "
-        f"{difference.shrunk:,} only shrank, one by {difference.fewest:,} "
-        + ("row" if difference.fewest == 1 else "rows"),
-    )
-    if difference.disclosed:
-        yield (
-            BROKEN if exposes else "",
-            f"in {difference.disclosed:,} of these, rows that came or went have one value, if people only came or went",
-        )
