@@ -13,7 +13,6 @@ import sys
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
 from typing import Any
 
 from PIL import Image
@@ -35,19 +34,8 @@ _COLUMNS = 100
 _WIDTH, _HEIGHT = 1000, 980
 _COLORS = 128
 _SECONDS = 120
-# A profile of its own, thrown away afterwards, and no connection to anywhere.
-_FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--virtual-time-budget=10000",
-)
+# The studio and the browser are opened as the tests open them.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 def draw_report(out: Path = REPORT) -> Path:
@@ -142,11 +130,15 @@ def run_notebooks(folder: Path = EXAMPLES) -> list[Path]:
 
 def photograph(page: Path) -> bytes:
     """Return the first screen of a page as PNG."""
+    from tests.studio.servers import FLAGS
+
     with TemporaryDirectory() as folder:
         shot = Path(folder) / "shot.png"
         _run(
             browser(),
-            *_FLAGS,
+            *FLAGS,
+            "--hide-scrollbars",
+            "--virtual-time-budget=10000",
             f"--user-data-dir={folder}/profile",
             f"--window-size={_WIDTH},{_HEIGHT}",
             f"--screenshot={shot}",
@@ -157,33 +149,20 @@ def photograph(page: Path) -> bytes:
 
 def draw_studio(folder: Path = FOLDER) -> list[Path]:
     """Walk the sample of the studio from drop to release, and write a picture of each step; return their files."""
-    from playwright.sync_api import sync_playwright
+    from tests.studio.servers import browser as chromium
+    from tests.studio.servers import running
 
-    from discreet.studio.serving import StudioServer
-
-    server = StudioServer()
-    server.open_sample()
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
     drawn = []
-    try:
-        while not server.started:
-            thread.join(0.05)
-        with sync_playwright() as playwright:
-            flags = [flag for flag in _FLAGS if "virtual-time" not in flag]
-            chromium = playwright.chromium.launch(executable_path=browser(), args=flags)
-            page = chromium.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
-            page.set_default_timeout(_SECONDS * 1000)
-            for name, steps in STUDIO.items():
-                for verb, *arguments in steps:
-                    _step(page, server.address, verb, arguments)
-                drawn.append(folder / f"studio-{name}.png")
-                page.screenshot(path=drawn[-1])
-                _light(drawn[-1])
-            chromium.close()
-    finally:
-        server.stop()
-        thread.join(30)
+    with running() as server, chromium() as opened:
+        server.open_sample()
+        page = opened.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
+        page.set_default_timeout(_SECONDS * 1000)
+        for name, steps in STUDIO.items():
+            for verb, *arguments in steps:
+                _step(page, server.address, verb, arguments)
+            drawn.append(folder / f"studio-{name}.png")
+            page.screenshot(path=drawn[-1])
+            _light(drawn[-1])
     return drawn
 
 

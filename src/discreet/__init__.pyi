@@ -1,5 +1,6 @@
 from .core.baskets.baskets import Baskets as Baskets
 from .core.baskets.bits import ItemBits as ItemBits
+from .core.baskets.cluster_baskets import ClusterBaskets as ClusterBaskets
 from .core.baskets.grouped import GroupedBaskets as GroupedBaskets
 from .core.hierarchy.bound import Hierarchy as Hierarchy
 from .core.hierarchy.specs import code_system as code_system

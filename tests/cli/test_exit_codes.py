@@ -89,6 +89,8 @@ def test_a_log_has_a_line_of_json_for_each_event_and_no_value(
     text = log.read_text()
     lines = [json.loads(line) for line in text.splitlines()]
     assert SECRET not in text
+    assert lines[0]["event"] == "start"
+    assert [line["event"] for line in lines].count("start") == 1
     assert all({"time", "level", "event", "command", "seconds"} <= set(line) for line in lines)
     assert [line["stage"] for line in lines if line["event"] == "stage"] == [
         "Reading",

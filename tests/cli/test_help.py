@@ -127,6 +127,14 @@ def test_every_option_has_words(name: str, command: click.Command) -> None:
         if isinstance(option, click.Option) and not option.hidden:
             assert option.help, f"{name} {option.opts}"
             assert len(option.help) > len("Words."), f"{name} {option.opts}"
+            # What Python calls None is an option that is left out.
+            assert not re.search(r"\bNone\b", option.help), f"{name} {option.opts}"
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_every_command_has_a_log(name: str, command: click.Command) -> None:
+    flags = {flag for option in command.get_params(click.Context(command)) for flag in option.opts}
+    assert {"--log-file", "--log-level"} <= flags
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])

@@ -28,6 +28,8 @@ def test_odd_numbers() -> None:
     assert decimals_of(np.array([np.nan, np.inf, 1.25])) == 2
     assert decimals_of(np.array([28.1], np.float32)) == 1
     assert decimals_of(np.array([1e17, 3.0])) == 0
+    assert decimals_of(np.array([1e17, 0.5, 2.0**53])) == 1
+    assert decimals_of(np.array([1e17, 1 / 3])) is None
     assert decimals_of(np.array([1 / 3])) is None
     assert decimals_of(np.array([])) == 0
     assert rounded(np.array([1.26]), None)[0] == 1.26

@@ -28,6 +28,11 @@ def test_no_thing_is_listed_twice() -> None:
     assert len({(line.paper, line.thing) for line in LINES}) == len(LINES)
 
 
+def test_a_name_stands_for_one_thing() -> None:
+    """Examples run once for each name, and what several lines call so is the same."""
+    assert all(line.load() is EXAMPLES[line.called].load() for line in LINES if line.called in EXAMPLES)
+
+
 @pytest.mark.parametrize("line", EXAMPLES.values(), ids=names)
 def test_an_example_runs(line: Line) -> None:
     tests = list(examples(line))

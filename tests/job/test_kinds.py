@@ -268,6 +268,9 @@ def test_a_key_for_sketches_is_needed_and_never_shown(folder: Path) -> None:
         Job.from_dict(plain | {"sketches": {"key": "the key itself"}}, folder=folder)
     assert "itself" not in str(raised.value)
     assert "secret" not in repr(SketchSection("a secret of sixteen bytes"))
+    assert len(SketchSection("é" * 8).key) == 8
+    with pytest.raises(InputError, match="at least 16 bytes"):
+        SketchSection("é" * 7)
 
 
 def test_targets_are_refused_before_any_work_whatever_the_kind(folder: Path) -> None:

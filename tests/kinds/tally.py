@@ -95,6 +95,9 @@ class TallyKind(Kind):
     formats = ("txt",)
     title = "A tally"
     records_name = "people"
+    public_half = PublicTallyFigures
+    private_half = PrivateTallyFigures
+    not_for_rows = "a tally, which is counted anew"
     section = "tally"
     takes = "tally"
     noun = "tallies"
@@ -138,13 +141,6 @@ class TallyKind(Kind):
         verdict = None if guarantee is None else guarantee.check(data.groups())
         return Judgment({"people": data.n_people, "answers": len(data.answers)}, verdict)
 
-    def public_figures(self, release: Release) -> PublicFigures:
-        return PublicTallyFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        del public
-        return PrivateTallyFigures(release)
-
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         del public, private
         if len(release.data.answers) == 1:
@@ -167,9 +163,6 @@ class TallyKind(Kind):
     def terms(self, release: Release) -> Mapping[str, str]:
         del release
         return {"Answer": "what people said"}
-
-    def why_not_for_rows(self) -> str | None:
-        return "a tally, which is counted anew"
 
     def rerun(self, release: Release, about: About, method: Method) -> str | None:
         return f"{method.class_name}({release.guarantee!r}).release(read_tally({about.source!r}))\n"

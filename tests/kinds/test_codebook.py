@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from discreet import Table, drop, identifier, intervals, quasi, read, scale, sensitive
+from discreet import Table, code_system, drop, icd, identifier, intervals, quasi, read, scale, sensitive
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.release import Release
 from discreet.guarantees import DistinctDiversity, KAnonymity
 from discreet.job import Job, run
 from discreet.job.release_checking import judge_release
-from discreet.publish import Anatomy, Mondrian
+from discreet.kinds import codebook
+from discreet.kinds.codebook import DescribedLabel
+from discreet.publish import Anatomy, Mondrian, OptimalLattice
 
 ROWS = pa.table(
     {
@@ -117,6 +120,79 @@ def test_changed_bounds_are_found(tmp_path: Path) -> None:
         path.unlink()
     with pytest.raises(InputError, match="not those of the labels"):
         judge_release(folder)
+
+
+def test_bounds_that_differ_from_row_to_row_are_no_bounds(tmp_path: Path) -> None:
+    folder = released().write(tmp_path / "release", include=("bounds",))
+    rows = lines_of(folder / "data.csv")
+    next(row for row in rows if row["age_low"])["age_low"] = "0"
+    frame, bounds = pa.Table.from_pylist(rows), {"age": ["age_low", "age_high"]}
+    assert not codebook.agrees_with_bounds(frame, bounds)
+    with (folder / "data.csv").open("w", encoding="utf-8", newline="") as stream:
+        written = csv.DictWriter(stream, rows[0])
+        written.writeheader()
+        written.writerows(rows)
+    judgment = judge_release(folder)
+    assert judgment.changed == ("data.csv",)
+    assert not judgment.ok
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        ["age"],
+        5,
+        {"age": 5},
+        {"age": "ab"},
+        {"age": ["age_low"]},
+        {"age": [["age_low"], "age_high"]},
+        {"age": ["age", "age"]},
+        {"gone": ["a", "b"]},
+    ],
+)
+def test_bounds_that_are_no_columns_are_refused(tmp_path: Path, bounds: Any) -> None:
+    folder = released().write(tmp_path / "release", include=("bounds",))
+    record = json.loads((folder / "release.json").read_text())
+    record["bounds"] = bounds
+    (folder / "release.json").write_text(json.dumps(record))
+    shutil.rmtree(tmp_path / "release.private")
+    with pytest.raises(InputError, match="columns of bounds that the data does not have"):
+        judge_release(folder)
+
+
+def test_only_what_everybody_reads_as_a_number_has_bounds(tmp_path: Path) -> None:
+    cells = ["1_000", "-infinity", "٣", "12", "1e3"] * 2
+    table = Table(pa.table({"amount": cells}), {"amount": quasi()})
+    lines = lines_of(Mondrian(KAnonymity(2)).release(table).write(tmp_path / "release") / "codebook.csv")
+    assert {line["label"] for line in lines if line["entry"] == "label"} == {*cells}
+    for text in cells:
+        is_number = text in ("12", "1e3")
+        assert DescribedLabel(text, "this value", 2, *((text, text, True, True) if is_number else ())) == (
+            described_label(text)
+        )
+
+
+def described_label(text: str) -> DescribedLabel:
+    return codebook._described(text, 2, {"kind": "flat"})
+
+
+def test_an_open_end_is_no_bound() -> None:
+    label = described_label("[5, inf]")
+    assert (label.meaning, label.low, label.high, label.high_included) == ("from 5", "5", None, None)
+    assert described_label("(-inf, inf)").meaning == "any value"
+
+
+def test_codes_of_known_systems_say_where_they_belong(tmp_path: Path) -> None:
+    rows = pa.table(
+        {"diagnosis": ["E11.9", "E11.9", "250", "C50", "C51"], "state": ["NY", "NY", "CA", "NJ", "CT"]}
+    )
+    roles = {"diagnosis": quasi(icd(10)), "state": quasi(code_system("us-states"))}
+    release = OptimalLattice(KAnonymity(1)).release(Table(rows, roles))
+    lines = lines_of(release.write(tmp_path / "release") / "codebook.csv")
+    meanings = {line["label"]: line["meaning"] for line in lines if line["entry"] == "label"}
+    assert meanings["E11.9"] == "this code or group of ICD-10, in E08-E14, E00-E90 endocrine and metabolic"
+    assert meanings["NY"] == "this code or group of 'us-states', in Middle Atlantic, Northeast"
+    assert not [words for words in meanings.values() if "its owner has" in words]
 
 
 def test_bounds_are_refused_where_no_cell_is_an_interval(tmp_path: Path) -> None:

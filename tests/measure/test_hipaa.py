@@ -95,6 +95,14 @@ def test_dates_finer_than_a_year_are_found_however_written(day) -> None:
     assert letters(admission_date=[day]) == {"admission_date": "C"}
 
 
+def test_days_are_found_whatever_the_column_is_called() -> None:
+    assert letters(seen=[20200301 + n for n in range(20)]) == {"seen": "C"}
+    assert letters(seen=["12MAR2020", "1feb21"]) == {"seen": "C"}
+    assert letters(seen=["flu (2020-03-12)", "cold", "gout"]) == {"seen": "C?"}
+    assert letters(code=[20200301, 20209999, 20191399]) == {}
+    assert letters(cost=list(range(1900, 1920))) == {}
+
+
 def test_what_is_not_read_as_a_year_is_open_and_photographs_need_no_many_values() -> None:
     assert letters(admission_date=["spring 2024"]) == {"admission_date": "C?"}
     assert letters(admission_date=["[2020, 2024]", "202*", "unknown"]) == {}

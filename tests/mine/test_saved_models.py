@@ -105,6 +105,57 @@ def test_no_single_change_makes_clusters_that_predict_nonsense() -> None:
     assert refused > 100
 
 
+def learned_together() -> dict[str, Any]:
+    """One model of each kind that parties learn, saved, with the rows that it predicts."""
+    from tests.parties.open_protocols import (
+        HorizontalKMeans,
+        HorizontalLogistic,
+        HorizontalNaiveBayes,
+        HorizontalRidge,
+    )
+
+    from discreet.parties import simulate
+
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.integers(0, 3, 30), "z": rng.integers(0, 2, 30), "t": np.arange(30) % 2}
+    described: dict[str, Any] = {"columns": ("x", "z")}
+    classified = described | {"target": "t", "classes": (0, 1)}
+    protocols = {
+        "naive-bayes": HorizontalNaiveBayes(**classified),
+        "categories": HorizontalNaiveBayes(**classified, categories={"x": (0, 1, 2), "z": (0, 1)}),
+        "logistic-regression": HorizontalLogistic(**classified),
+        "ridge": HorizontalRidge(**described, target="t"),
+        "k-means": HorizontalKMeans(**described, k=2, min_rows=2),
+    }
+    return {
+        name: model_to_dict(simulate(protocol, dict.fromkeys("abc", rows)).outputs["a"].model)
+        for name, protocol in protocols.items()
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_single_change_makes_a_model_of_parties_that_cannot_predict() -> None:
+    rows = pd.DataFrame({"x": [0.0, 2.0], "z": [1.0, 0.0]})
+    for saved in learned_together().values():
+        assert len(model_from_dict(saved).predict(rows)) == 2
+        refused = 0
+        for path in places(saved):
+            for wrong in [*WRONG, [1.0], ["x"], [[1.0, 2.0]]]:
+                damaged = copy.deepcopy(saved)
+                inner = damaged
+                for step in path[:-1]:
+                    inner = inner[step]
+                inner[path[-1]] = wrong
+                try:
+                    model = model_from_dict(damaged)
+                except DiscreetError:
+                    refused += 1
+                    continue
+                named = rows.set_axis(list(model.feature_names_in_), axis=1)
+                assert len(model.predict(named)) == 2, (path, wrong)
+        assert refused > 50
+
+
 def test_a_model_of_bits_is_refused() -> None:
     true = people()
     model = ReconstructedNaiveBayes(CHANNELS).fit(CHANNELS.perturb(true, random_state=1), true["age"] < 45)

@@ -137,3 +137,12 @@ def test_released_intervals_are_in_the_order_of_their_bounds() -> None:
     labels, shares = released_shares(release, "age", 5)
     assert labels == ("[20, 29]", "[30, 39]", "[70, 79]")
     assert shares.tolist() == [0.125, 0.5, 0.375]
+
+
+def test_weeks_begin_on_mondays() -> None:
+    days = [dt.date(2024, 1, 1) + dt.timedelta(days=number) for number in range(60)]
+    bins = cut(pa.array(days), np.full(60, 10), 5)
+    assert bins is not None
+    starts = [dt.date(1970, 1, 1) + dt.timedelta(days=int(edge)) for edge in bins.edges]
+    assert {start.weekday() for start in starts} == {0}
+    assert bins.labels[1] == "2024-01-08 – 2024-01-14"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
+from discreet.core.errors import OutputError
+from discreet.report import pdf
 from discreet.studio.serving import StudioServer
 
 PATIENTS = "ssn,age,zip,disease\n" + "".join(
@@ -21,8 +22,7 @@ PATIENTS = "ssn,age,zip,disease\n" + "".join(
     for number in range(240)
 )
 """A table in which a job with few columns runs at once."""
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-_FLAGS = [
+FLAGS = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -32,6 +32,7 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+"""How Chromium is started: with a profile of its own, and no connection to anywhere."""
 LONG = 90_000
 """Milliseconds until a page must have come: compiled code may be made anew, and the machine be busy."""
 
@@ -53,10 +54,18 @@ def running(**settings: Any) -> Iterator[StudioServer]:
         thread.join(30)
 
 
+def routes() -> list[tuple[str, str]]:
+    """Return the method and the path of every address but those of static files."""
+    from discreet.studio import column_pages, home_pages, job_pages, run_pages
+
+    modules = (home_pages, column_pages, job_pages, run_pages)
+    return [(method, path) for module in modules for method, path, _ in module.ROUTES]
+
+
 @contextmanager
 def client_of(server: StudioServer) -> Iterator[httpx.Client]:
     """Return a client that has opened the studio, and sends what its pages send."""
-    with httpx.Client(base_url=server.origin, timeout=120) as client:
+    with httpx.Client(base_url=server.home, timeout=120) as client:
         assert client.get(server.address).status_code == 200
         client.headers.update({"Origin": server.origin, "X-Discreet-Token": server.secrets.change})
         yield client
@@ -83,16 +92,14 @@ def finished(client: httpx.Client, address: str, *fields: tuple[str, str]) -> st
 @contextmanager
 def browser() -> Iterator[Any]:
     """Return a browser; without one the test is skipped, and fails in continuous integration."""
-    path = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     try:
         from playwright.sync_api import sync_playwright
-    except ImportError:
-        sync_playwright = None  # type: ignore[assignment]
-    if path is None or sync_playwright is None:
-        reason = "no Chromium is installed" if path is None else "playwright is not installed"
-        (pytest.fail if "CI" in os.environ else pytest.skip)(reason)
+
+        path = pdf.browser()
+    except (ImportError, OutputError) as error:
+        (pytest.fail if "CI" in os.environ else pytest.skip)(str(error))
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=_FLAGS)
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
         try:
             yield chromium
         finally:
@@ -112,7 +119,7 @@ def watched_page(chromium: Any, server: StudioServer, **settings: Any) -> Iterat
         "request",
         lambda request: (
             None
-            if request.url.startswith((server.origin, "data:", "blob:"))
+            if request.url.startswith((server.home, server.address, "data:", "blob:"))
             else problems.append(f"a request to {request.url}")
         ),
     )

@@ -56,6 +56,7 @@ DOCUMENTS = [
     _document(method={"name": "optimal", "max_suppressed": 0.02}),
     _document(method={"name": "mondrian", "strict": False, "summary": "mean"}),
     _document(method={"name": "generalization", "levels": {"age": 2, "zip": 3}, "max_suppressed": 0.5}),
+    _document(output={"folder": "release", "allow": ["zip", "disease"]}),
 ]
 
 
@@ -77,6 +78,7 @@ def test_the_command_builds_the_same_job(
     expected = documents.job_of(document, Path("patients.csv"), Path("release"))
     (job,) = jobs
     assert (job.method, dict(job.options)) == (expected.method, dict(expected.options))
+    assert list(job.allow) == list(expected.allow)
     of_one = list(repr(expected.guarantee).replace(", of='disease'", "").split(" & "))
     assert sorted(repr(job.guarantee).split(" & ")) == sorted(of_one)
     assert dict(job.columns or {}) == dict(expected.columns or {})
@@ -142,7 +144,8 @@ def test_a_project_comes_back_without_data(tmp_path: Path) -> None:
     project.go_to(2)
     archive = project.archive()
     restored = projects.restore(archive)
-    assert [step.document for step in restored.steps] == DOCUMENTS
+    blank = {"folder": "release"}
+    assert [step.document for step in restored.steps] == [each | {"output": blank} for each in DOCUMENTS]
     assert (restored.position, restored.path, restored.name) == (2, None, "patients.csv")
     assert PATIENTS.splitlines()[1].encode() not in archive
     restored.change("another", _document(method={"name": "samarati"}))
@@ -169,7 +172,7 @@ _BASKETS = {
 }
 FOREIGN = [
     ("table", _document(output={"folder": "release", name: SECRET}), f"output.{name}")
-    for name in ("to", "file", "sign", "allow", "include", "name", "overwrite")
+    for name in ("to", "file", "sign", "include", "name", "overwrite")
 ] + [
     ("table", _document(output={"folder": SECRET}), "output.folder"),
     ("table", _document(columns=COLUMNS | {"ssn": {"role": "identifier", "pseudonym": f"file:{SECRET}"}}), "pseudonym"),
@@ -187,6 +190,10 @@ FOREIGN = [
     ("distort", {"input": {"path": "p"}, "distort": {"items": SECRET}}, "distort.items"),
     ("table", {"input": {"path": "p"}, "learn": {"test": SECRET}}, "learn"),
     ("earlier", _document(), "columns"),
+    ("table", _document(columns=COLUMNS | {"ssn": {"role": f"quasi x; cat {SECRET} #"}}), "columns.ssn.role"),
+    ("table", _document(columns=COLUMNS | {"ssn": {"role": [SECRET]}}), "columns.ssn.role"),
+    ("table", _document(columns=COLUMNS | {"ssn": {}}), "columns.ssn.role"),
+    ("table", _document(input={"path": [SECRET]}), "input.path"),
 ]  # fmt: skip
 
 
@@ -203,6 +210,32 @@ def test_a_project_from_elsewhere_names_no_place_and_no_key(
     projects.close()
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"postgresql://ann@{SECRET}/clinic?table=t",
+        f"--to=postgresql://{SECRET}/x?table=t",
+        f"/{SECRET}/p.csv",
+    ],
+)
+def test_the_scripts_of_a_project_from_elsewhere_name_no_place(tmp_path: Path, path: str) -> None:
+    """Command, job file and Python stand beside the form to be copied: they would read there, or write there."""
+    projects = Projects(tmp_path)
+    restored = projects.restore(_archive("table", _document(input={"path": path})))
+    for text in (documents.command_text, documents.job_text_of, documents.python_text):
+        assert SECRET not in text(restored.document)
+    restored.rename("mine.csv")
+    assert (restored.name, restored.document["input"]["path"]) == ("mine.csv", "mine.csv")
+    projects.close()
+
+
+@pytest.mark.parametrize("name", ["--to=x.csv", "-", "-k", "; touch x #.csv"])
+def test_the_name_of_a_file_is_no_option_of_the_command(name: str) -> None:
+    words = shlex.split(documents.command_text(_document(input={"path": name})))
+    assert words[:2] == ["discreet", "anonymize"]
+    assert words[2] == (f"./{name}" if name.startswith("-") else name)
+
+
 def test_how_a_project_from_elsewhere_is_read_is_limited_as_well(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"sets input\.table as"):
         Projects(tmp_path).restore(_archive("table", _document(), {"table": SECRET}))
@@ -213,9 +246,13 @@ def test_the_fields_of_a_project_that_name_a_file_or_a_variable_are_blank_again(
     counterfeits = _document(
         guarantee=[{"kind": "m-invariance", "m": 2}], method={"name": "counterfeits", "previous": SECRET}
     )
-    for task, document in (("sketches", sketches), ("table", counterfeits)):
+    unique = COLUMNS | {"town": {"role": "other", "allow_unique": True}}
+    allowing = _document(columns=unique, output={"folder": "release", "allow": [SECRET]})
+    for task, document in (("sketches", sketches), ("table", counterfeits), ("table", allowing)):
         projects = Projects(tmp_path)
-        assert SECRET not in str(projects.restore(_archive(task, document)).document)
+        restored = str(projects.restore(_archive(task, document)).document)
+        assert SECRET not in restored
+        assert "allow" not in restored
         projects.close()
 
 

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.studio.servers import PATIENTS, client_of, finished, running, uploaded, written
+from tests.studio.servers import PATIENTS, finished, running, uploaded, written
 
 from discreet.cli._app import app
 from discreet.studio.serving import StudioServer
@@ -66,12 +66,6 @@ def server(folder: Path) -> Iterator[StudioServer]:
         yield studio
 
 
-@pytest.fixture(scope="module")
-def client(server: StudioServer) -> Iterator[httpx.Client]:
-    with client_of(server) as opened:
-        yield opened
-
-
 def _ended(client: httpx.Client, response: httpx.Response) -> str:
     """Return the page of a run once it has ended."""
     assert response.status_code == 200, response.text
@@ -93,7 +87,7 @@ def _opened(client: httpx.Client, kind: str) -> str:
 def test_a_release_is_checked_attacked_and_applied(client: httpx.Client) -> None:
     page = _opened(client, "release")
     assert "The release is verified" in page
-    base = re.findall(r'data-upload="([^"]+)/attack"', page)[0]
+    base = re.findall(r'data-upload="/[^/]+([^"]+)/attack"', page)[0]
     headers = {"X-Name": "patients.csv"}
     attacked = _ended(client, client.post(f"{base}/attack", content=PATIENTS, headers=headers))
     assert "inference of disease" in attacked
@@ -226,3 +220,77 @@ def test_the_sql_of_a_run_makes_the_released_rows(client: httpx.Client, tmp_path
     made = sorted(tuple(map(str, row)) for row in session.execute(sql).fetchall())
     published = f"SELECT * FROM read_csv('{tmp_path / 'data.csv'}', all_varchar=true)"
     assert made == sorted(tuple(map(str, row)) for row in session.execute(published).fetchall())
+
+
+def test_attacks_are_compared_with_a_control_group(client: httpx.Client) -> None:
+    address = uploaded(client)
+    run = finished(client, address)
+    answer = client.post(f"{run}/attack")
+    attack, page = answer.json()["go"], _ended(client, answer)
+    assert "no control group" in page
+    others = PATIENTS.replace("flu", "gout")
+    again = _ended(client, client.post(f"{attack}/attack", content=others, headers={"X-Name": "o.csv"}))
+    assert "of people who are not in the data" in again
+    assert "no control group" not in again
+
+
+def test_columns_that_name_people_are_published_where_they_are_marked(client: httpx.Client) -> None:
+    rows = [line.split(",") for line in PATIENTS.splitlines()]
+    text = "".join(f"{','.join(row[1:])},ann{row[0]}@example.org\n" for row in rows[1:])
+    address = uploaded(client, f"age,zip,disease,mail\n{text}")
+    assert client.post(f"{address}/roles", json=[["column", "3"], ["role", "other"]]).status_code == 200
+    refused = client.get(finished(client, address)).text
+    assert "mail" in refused
+    assert "example.org" not in refused
+    fields = [
+        ["guarantee0.k", "5"],
+        ["guarantee1.l", "1"],
+        ["guarantee1.of", "disease"],
+        ["method", "mondrian"],
+    ]
+    assert client.post(f"{address}/protect", json=[*fields, ["output.allow", "mail"]]).status_code == 200
+    page = client.get(f"{address}/protect").text
+    assert re.search(r'name="output.allow" value="mail" checked', page)
+    assert 'allow = ["mail"]' in html.unescape(page)
+    assert "use-this" in client.get(finished(client, address)).text
+
+
+def test_a_node_of_the_lattice_and_levels_allowed_become_the_method(client: httpx.Client) -> None:
+    address = uploaded(client)
+    assert "chooses row by row" in client.get(f"{address}/column/1").text
+    fields = [["guarantee0.k", "5"], ["guarantee1.l", "1"], ["guarantee1.of", "disease"]]
+    assert client.post(f"{address}/protect", json=[*fields, ["method", "optimal"]]).status_code == 200
+    limits = [["name", "five years"], ["name", "ten years"], ["lowest", "1"], ["highest", "3"]]
+    assert client.post(f"{address}/column/1/levels", json=limits).status_code == 200
+    assert client.post(f"{address}/column/1/levels", json=limits[-1:]).status_code == 400
+    page = client.get(f"{address}/protect").text
+    assert "lowest = {age = 1}" in html.unescape(page)
+    assert "1 five years" in client.get(f"{address}/column/1").text
+    assert "five years" not in page
+    archive = client.get(f"{address}/save/project").content
+    assert client.post("/restore", content=archive).status_code == 200
+    run = finished(client, address)
+    page = client.get(run).text
+    names = json.loads(html.unescape(re.findall(r"data-names='([^']+)'", page)[0]))
+    assert sorted(names) == ["age", "zip"]
+    levels = ",".join("2" if name == "age" else "1" for name in names)
+    assert client.post(f"{run}/use", json=[["levels", f"{levels},7"]]).status_code == 404
+    assert client.post(f"{run}/use", json=[["levels", levels]]).json()["go"] == f"{address}/protect"
+    text = html.unescape(client.get(f"{address}/protect").text)
+    assert "age = 2" in text
+    assert 'name = "generalization"' in text
+
+
+def test_methods_of_hiding_are_compared_in_a_picture(client: httpx.Client) -> None:
+    baskets = "".join(
+        f"{'a b' if number % 2 else 'a c'} {'d' if number % 3 else 'e'}\n" for number in range(60)
+    )
+    address = uploaded(client, baskets, "b.dat", "hide")
+    fields = [["guarantee0.rules", "a, b"], ["guarantee0.min_support", "20"]]
+    compared = client.post(f"{address}/runs", json=[*fields, ["what", "compare"]])
+    page = _ended(client, compared)
+    assert "What each method loses" in page
+    assert 'class="chart"' in page
+    method = re.findall(r'value="0">Use ([^<]+)<', page)[0]
+    assert client.post(f"{compared.json()['go']}/use", json=[["choice", "0"]]).status_code == 200
+    assert f'name = "{method}"' in html.unescape(client.get(f"{address}/protect").text)

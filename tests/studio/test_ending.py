@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,10 +35,12 @@ def _started(scratch: Path, output: int) -> tuple[subprocess.Popen[str], str]:
 
 
 def _upload(address: str) -> None:
-    with httpx.Client(base_url=address.partition("/open")[0], timeout=120, follow_redirects=True) as client:
-        client.get(address)
+    with httpx.Client(timeout=120, follow_redirects=True) as client:
+        entered = client.get(address).text
+        origin = address.partition("/open")[0]
+        client.base_url = origin + re.findall(r'href="(/[^"]+)"', entered)[0]
         token = client.get("/").text.partition('discreet-token" content="')[2].partition('"')[0]
-        headers = {"X-Name": "p.csv", "Origin": str(client.base_url).rstrip("/"), "X-Discreet-Token": token}
+        headers = {"X-Name": "p.csv", "Origin": origin, "X-Discreet-Token": token}
         assert client.post("/upload?task=table", content=PATIENTS, headers=headers).status_code == 200
 
 
@@ -64,7 +67,8 @@ def test_the_data_of_a_killed_studio_goes_when_the_next_one_starts(tmp_path: Pat
     process.kill()
     process.communicate(timeout=60)
     assert _uploaded(tmp_path)
-    process, _ = _started(tmp_path, subprocess.DEVNULL)
+    process, _ = _started(tmp_path, subprocess.PIPE)
     assert _uploaded(tmp_path) == []
-    process.terminate()
-    process.communicate(timeout=60)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")

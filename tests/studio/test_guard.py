@@ -6,7 +6,6 @@ import html
 import io
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -17,34 +16,19 @@ from pyarrow import parquet
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from tests.studio.servers import PATIENTS, client_of, finished, running, uploaded
+from tests.studio.servers import PATIENTS, client_of, finished, routes, running, uploaded
 
-from discreet.studio import column_pages, home_pages, job_pages, run_pages
-from discreet.studio.app import displayed_name
+from discreet.studio import home_pages
+from discreet.studio.origins import displayed_name
 from discreet.studio.serving import StudioServer
 
 ROUTES = [
-    (method, path)
-    for module in (home_pages, column_pages, job_pages, run_pages)
-    for method, path, _ in module.ROUTES
-] + [
+    *routes(),
     ("GET", "/static/studio.js"),
     ("GET", "/static/studio.css"),
     ("GET", "/static/charts.js"),
     ("GET", "/nothing"),
 ]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[StudioServer]:
-    with running() as studio:
-        yield studio
-
-
-@pytest.fixture(scope="module")
-def client(server: StudioServer) -> Iterator[httpx.Client]:
-    with client_of(server) as opened:
-        yield opened
 
 
 def _filled(path: str) -> str:
@@ -55,7 +39,7 @@ def _filled(path: str) -> str:
 def test_every_route_is_closed_to_everybody_else(
     server: StudioServer, client: httpx.Client, method: str, path: str
 ) -> None:
-    address = server.origin + _filled(path)
+    address = server.home.removesuffix("/") + _filled(path)
     strangers = {
         "no cookie": httpx.request(method, address),
         "another cookie": httpx.request(method, address, cookies={f"discreet-studio-{server.port}": "guess"}),
@@ -89,12 +73,40 @@ def test_only_the_address_with_the_token_opens_the_studio(server: StudioServer) 
     assert "SameSite=Strict" in cookie
     assert server.secrets.token not in cookie
     assert server.secrets.token not in opened.text
+    assert f"Path={server.secrets.root}/;" in cookie
+    assert opened.headers["Referrer-Policy"] == "no-referrer"
+    # Others may see the command that starts the browser.
+    assert [httpx.get(server.address_once).status_code for _ in range(2)] == [200, 403]
+    assert server.secrets.root not in server.address + server.address_once
+
+
+def test_no_address_answers_outside_the_secret_path(server: StudioServer, client: httpx.Client) -> None:
+    address = uploaded(client)
+    cookie = {"Cookie": f"discreet-studio-{server.port}={server.secrets.session}"}
+    roots = (
+        "",
+        "/",
+        "/guess",
+        server.secrets.root[:-1],
+        f"/{server.secrets.root}",
+        server.secrets.root + "x",
+    )
+    for root in roots:
+        for path in ("/", f"{address}/look", "/static/studio.js"):
+            answer = httpx.get(f"{server.origin}{root}{path}", headers=cookie)
+            assert (answer.status_code, "p.csv" in answer.text) == (403, False), (root, path)
+    home, look = client.get("/").text, client.get(f"{address}/look").text
+    addresses = re.findall(
+        r'(?:href|src|action|data-(?:load|upload|events|live|action))="([^"]*)"', home + look
+    )
+    inside = (f"{server.secrets.root}/", "#", "data:,")
+    assert [link for link in addresses if not link.startswith(inside)] == []
 
 
 def test_a_cookie_of_the_same_name_from_another_port_does_not_lock_anybody_out(server: StudioServer) -> None:
     name = f"discreet-studio-{server.port}"
     both = f"{name}=planted; {name}={server.secrets.session}"
-    assert httpx.get(server.origin, headers={"Cookie": both}).status_code == 200
+    assert httpx.get(server.home, headers={"Cookie": both}).status_code == 200
 
 
 def test_the_folder_is_private_and_gone_at_the_end(tmp_path: Path) -> None:

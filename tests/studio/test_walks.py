@@ -29,12 +29,6 @@ def chromium() -> Iterator[Any]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[StudioServer]:
-    with running() as studio:
-        yield studio
-
-
 def faults(page: Any) -> list[str]:
     """Return what axe finds wrong with a page."""
     from axe_playwright_python.sync_playwright import Axe
@@ -168,7 +162,7 @@ def test_a_run_that_dies_takes_nothing_with_it(chromium: Any, server: StudioServ
 @pytest.mark.parametrize("task", ["baskets", "numbers"])
 def test_baskets_and_numbers_come_to_a_release(chromium: Any, server: StudioServer, task: str) -> None:
     with watched_page(chromium, server) as page:
-        page.goto(f"{server.origin}/?task={task}")
+        page.goto(f"{server.home}?task={task}")
         page.click("#sample")
         page.wait_for_url("**/look")
         assert faults(page) == []
@@ -188,7 +182,7 @@ def test_baskets_and_numbers_come_to_a_release(chromium: Any, server: StudioServ
 
 def test_noise_is_drawn_while_it_is_set(chromium: Any, server: StudioServer, tmp_path: Path) -> None:
     with watched_page(chromium, server) as page:
-        page.goto(f"{server.origin}/?task=perturb")
+        page.goto(f"{server.home}?task=perturb")
         opened(page, written(tmp_path))
         page.click("text=Next: settings")
         page.check("input[name='perturb.columns'][value=age]")
@@ -200,7 +194,7 @@ def test_noise_is_drawn_while_it_is_set(chromium: Any, server: StudioServer, tmp
         assert faults(page) == []
         page.click("#start")
         page.wait_for_selector("text=Download the result")
-        page.goto(f"{server.origin}/?task=distort")
+        page.goto(f"{server.home}?task=distort")
         page.click("#sample")
         page.wait_for_url("**/look")
         page.click("text=Next: settings")
@@ -222,7 +216,7 @@ def test_a_page_of_another_port_can_neither_read_nor_change_anything(
     chromium: Any, server: StudioServer, tmp_path: Path
 ) -> None:
     attack = f"""<!DOCTYPE html><title>hostile</title><body><script>
-    const target = "{server.origin}", found = [];
+    const target = "{server.home}".slice(0, -1), found = [];
     const done = Promise.all([
       fetch(target + "/", {{credentials: "include"}}).then(r => r.text()).then(t => found.push("read")).catch(() => 0),
       fetch(target + "/sample", {{method: "POST", credentials: "include", mode: "no-cors"}}).catch(() => 0),
@@ -238,10 +232,14 @@ def test_a_page_of_another_port_can_neither_read_nor_change_anything(
     ]).then(() => found);
     </script></body>"""
 
+    received: list[str] = []
+
     class Hostile(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            received.append(str(self.headers))
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
+            self.send_header("Set-Cookie", f"discreet-studio-{server.port}=planted; Path=/")
             self.end_headers()
             self.wfile.write(attack.encode())
 
@@ -259,8 +257,20 @@ def test_a_page_of_another_port_can_neither_read_nor_change_anything(
             assert other.evaluate("done") == []
             assert len(server.projects.all()) == before
             other.goto(f"http://127.0.0.1:{hostile.server_port}/")
-            other.evaluate(f"location.href = '{server.origin}/'")
+            other.evaluate(f"location.href = '{server.home}'")
             other.wait_for_selector("text=Requests of other pages are refused")
+            # A link that the person follows from the studio, which has none, would carry neither cookie nor path.
+            third = page.context.new_page()
+            third.goto(server.home)
+            third.evaluate(f"location.href = 'http://127.0.0.1:{hostile.server_port}/'")
+            third.wait_for_function("document.title === 'hostile'")
+            assert len(received) >= 3
+            sent = "".join(received)
+            assert [
+                word for word in (server.secrets.session, server.secrets.root, "/look") if word in sent
+            ] == []
+            page.goto(server.home)
+            page.wait_for_selector("h1")
     finally:
         hostile.shutdown()
         hostile.server_close()

@@ -132,6 +132,12 @@ class Command(click.Command):
         formatter.write_text(f"{n_hidden} more options: {ctx.command_path} --help-all")
 
 
+class CommandGroup(click.Group):
+    """A command with commands of its own, which are such ones too."""
+
+    command_class = Command
+
+
 def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Make a command of a function; ``essentials`` names the options that --help shows."""
     return click.command(cls=Command, **settings)

@@ -80,15 +80,17 @@ def log_options() -> list[click.Option]:
 
 
 def _set(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Take up an option; the first of them opens the log, the second changes where or what it writes."""
-    if value is None or ctx.resilient_parsing:
-        return value
-    _settings.update({str(param.name): value, "command": ctx.info_name})
-    _open(_settings.get("log_file"), _settings.get("log_level") or "info", is_new=len(_settings) == 2)
+    """Take up an option; once both are known, whichever comes first, the log is opened if either was set."""
+    stated = ctx.meta.setdefault("discreet.log", {})
+    stated[param.name] = value
+    if len(stated) == 2 and any(stated.values()) and not ctx.resilient_parsing:
+        _settings.update(stated, command=ctx.info_name)
+        _open(stated["log_file"], stated["log_level"] or "info")
+        log("debug", "start", version=__version__)
     return value
 
 
-def _open(path: Path | None, level: str, *, is_new: bool) -> None:
+def _open(path: Path | None, level: str) -> None:
     for handler in list(_LOGGER.handlers):
         _LOGGER.removeHandler(handler)
         handler.close()
@@ -101,8 +103,6 @@ def _open(path: Path | None, level: str, *, is_new: bool) -> None:
     _LOGGER.addHandler(handler)
     _LOGGER.setLevel(level.upper())
     _LOGGER.propagate = False
-    if is_new:
-        log("debug", "start", version=__version__)
 
 
 def _close() -> None:

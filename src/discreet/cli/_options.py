@@ -273,7 +273,11 @@ def output_options(command: F, *, required: bool = True) -> F:
 
 def table_guarantees() -> list[GuaranteeSpec]:
     """Return the guarantees that options of commands for tables choose."""
-    return [spec for spec in releasable_guarantees().values() if spec.about[0] in ("classes", "releases")]
+    return [
+        spec
+        for spec in releasable_guarantees().values()
+        if spec.about[0] in ("classes", "releases", "samples")
+    ]
 
 
 def table_publishers() -> list[Method]:
@@ -351,12 +355,19 @@ def guarantees_of(
 def _refuse_idle(
     leading: str, family: list[GuaranteeSpec], families: Families, values: Mapping[str, Any]
 ) -> None:
-    """Refuse an option that has no effect without the one that chooses its guarantee."""
+    """Refuse an option that has no effect without the one that chooses its guarantee, or another that has it too."""
+    chosen = [
+        spec
+        for flag, specs in families.items()
+        if values.get(python_name(flag)) is not None
+        for spec in specs
+    ]
+    in_use = {spec.flag(parameter.name) for spec in chosen for parameter in settable(spec)}
     for spec in family:
         flags = [spec.flag(parameter.name) for parameter in settable(spec)]
         flags += [] if spec.variant is None else [f"--{spec.variant[0]}"]
         for flag in flags:
-            if flag not in families and values.get(python_name(flag)) is not None:
+            if flag not in families and flag not in in_use and values.get(python_name(flag)) is not None:
                 raise parse.mistake(f"{flag} requires {leading}.", leading)
 
 

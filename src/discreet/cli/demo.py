@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._command import command
 
 if TYPE_CHECKING:
     from discreet.parties.network.local_run import LocalRun
@@ -22,7 +23,7 @@ Examples:
 _SUPPORT, _CONFIDENCE = 0.04, 0.6
 
 
-@click.command(short_help="Protect the embedded sample, or mine between parties.", epilog=_EPILOG)
+@command(short_help="Protect the embedded sample, or mine between parties.", epilog=_EPILOG)
 @click.option("--parties", is_flag=True, help="Find rules between three shops, each a process of its own.")
 @click.option(
     "--out",

@@ -9,6 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
+from discreet.cli._command import CommandGroup
 from discreet.cli._runs import command_job, perform_verb
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ _CONSENT = click.option(
 _LISTEN = click.option("--listen", metavar="HOST:PORT", help="Listen here instead of the session's address.")
 
 
-@click.group(short_help="Compute with other organizations without pooling the data.", epilog=_GROUP)
+@click.group(
+    cls=CommandGroup, short_help="Compute with other organizations without pooling the data.", epilog=_GROUP
+)
 def party() -> None:
     """Run a protocol between organizations: each learns the common result and what the protocol declares.
 

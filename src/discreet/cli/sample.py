@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._command import command
 
 _NEXT = {
     "patients": "discreet anonymize patients.csv --quasi age,zip --sensitive disease --rest drop -k 5 --out release",
@@ -20,7 +21,7 @@ Examples:
   discreet sample baskets"""
 
 
-@click.command(short_help="Write a generated file to try things on.", epilog=_EPILOG)
+@command(short_help="Write a generated file to try things on.", epilog=_EPILOG)
 @click.argument("name", type=click.Choice(tuple(_NEXT)))
 @options.OVERWRITE_FILE
 @options.printing

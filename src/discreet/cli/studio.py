@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import _options as options
+from discreet.cli._command import command
 
 _EPILOG = """\b
 Examples:
@@ -15,7 +16,7 @@ Examples:
   discreet studio --demo"""
 
 
-@click.command(short_help="Look at data and protect it in a browser.", epilog=_EPILOG)
+@command(short_help="Look at data and protect it in a browser.", epilog=_EPILOG)
 @click.argument("files", type=click.Path(path_type=Path), required=False)
 @click.option("--demo", is_flag=True, help="Open the embedded sample, a hospital in which nobody exists.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port; a free one by default.")
@@ -33,7 +34,9 @@ def studio(files: Path | None, demo: bool, port: int, keep: Path | None, no_brow
     token: whoever has it can use the studio while it runs.
     """
     import webbrowser
+    from contextlib import suppress
 
+    from discreet.cli._startup import Interrupted
     from discreet.core.errors import InputError
 
     try:
@@ -46,9 +49,11 @@ def studio(files: Path | None, demo: bool, port: int, keep: Path | None, no_brow
     server = StudioServer(port=port, files=files, keep=keep)
     if demo:
         server.open_sample()
-    click.echo(f"studio   {server.address}")
-    click.echo("         only this machine can reach it; Ctrl-C ends it")
-    click.echo(f"folder   {server.folder}")
-    if not no_browser:
-        webbrowser.open(server.address)
-    server.run()
+    # A signal is how it ends, and no failure.
+    with suppress(Interrupted):
+        click.echo(f"studio   {server.address}")
+        click.echo("         only this machine can reach it; Ctrl-C ends it")
+        click.echo(f"folder   {server.folder}")
+        if not no_browser:
+            webbrowser.open(server.address_once)
+        server.run()

@@ -16,7 +16,7 @@ from discreet.collect.reconstruct.em import likelihood
 from discreet.collect.reconstruct.reconstruction import Reconstruction
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
-from discreet.core.boundary import public
+from discreet.core.boundary import is_on_cluster, public, takes_clusters
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.params import NONE, Constraints, FloatIn, InstanceOf, check_parameters, require
 from discreet.core.rng import RandomState
@@ -75,13 +75,14 @@ class AdditiveNoise:
         self.low = low
         self.high = high
 
+    @takes_clusters
     def perturb(self, data: Any, *, columns: Sequence[str] = (), random_state: RandomState = None) -> Any:
         """Add noise to an array of numbers, or to columns of a frame; return the same kind.
 
         Parameters
         ----------
         data
-            An array, or a pandas, Polars or Arrow frame. Integers become numbers with a fraction.
+            An array, or a pandas, Polars, Arrow or Spark frame. Integers become numbers with a fraction.
         columns
             The frame's columns to hide; the others stay as they are. :class:`Channels` hides each by a channel of its
             own.
@@ -91,7 +92,8 @@ class AdditiveNoise:
         self._check()
         if isinstance(data, np.ndarray | list | tuple):
             return self.add(array_of(data), Chance(random_state, owner=self))
-        frame_of(data)
+        if not is_on_cluster(data):
+            frame_of(data)
         from discreet.collect.channels import Channels
 
         return Channels(dict.fromkeys(columns, self)).perturb(data, random_state=random_state)

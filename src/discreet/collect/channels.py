@@ -19,7 +19,7 @@ from discreet.collect.randomized_response import RandomizedResponse
 from discreet.collect.reconstruct.density import Density
 from discreet.collect.secure_random import Chance
 from discreet.collect.unary_response import UnaryResponse
-from discreet.core.boundary import public, reads
+from discreet.core.boundary import is_on_cluster, public, reads, takes_clusters
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.params import Constraints, InstanceOf, MappingOf, check_parameters
 from discreet.core.rng import RandomState
@@ -85,8 +85,16 @@ class Channels:
         """The local differential privacy of a whole record: the losses of its columns add up."""
         return float(sum(channel.epsilon for channel in self.channels.values()))
 
+    @takes_clusters
     def perturb(self, frame: Any, *, random_state: RandomState = None) -> Any:
-        """Distort the columns of a pandas, Polars or Arrow frame; the others stay, and the same kind comes back."""
+        """Distort the columns of a pandas, Polars or Arrow frame; the others stay, and the same kind comes back.
+
+        Columns of numbers of a Spark frame are distorted by its workers; the rows come in random order.
+        """
+        if is_on_cluster(frame):
+            from discreet.collect.clusters import perturbed_on_cluster
+
+            return perturbed_on_cluster(self, frame, random_state)
         wrapped = frame_of(frame)
         require_hidden(wrapped, list(self.channels))
         chance = Chance(random_state, owner=self)

@@ -12,6 +12,7 @@ from discreet.collect.secure_random import secret_key
 from discreet.core.arrays import FloatArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.baskets.cluster_baskets import ClusterBaskets
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import (
@@ -21,6 +22,7 @@ from discreet.core.params import (
     FloatIn,
     InstanceOf,
     IntIn,
+    OneOf,
     check_parameters,
     require,
 )
@@ -90,6 +92,9 @@ class EMask:
     ) -> Baskets: ...
 
     @overload
+    def perturb(self, baskets: ClusterBaskets, *, random_state: RandomState = None) -> ClusterBaskets: ...
+
+    @overload
     def perturb(
         self, baskets: Baskets, *, random_state: RandomState = None, as_bits: Literal[True]
     ) -> ItemBits: ...
@@ -100,9 +105,9 @@ class EMask:
     ) -> Baskets | ItemBits: ...
 
     def perturb(
-        self, baskets: Baskets, *, random_state: RandomState = None, as_bits: bool = False
-    ) -> Baskets | ItemBits:
-        """Distort every basket.
+        self, baskets: Baskets | ClusterBaskets, *, random_state: RandomState = None, as_bits: bool = False
+    ) -> Baskets | ItemBits | ClusterBaskets:
+        """Distort every basket; those on a cluster are distorted by its workers, and come in random order.
 
         Parameters
         ----------
@@ -115,8 +120,13 @@ class EMask:
         """
         from discreet.kernels.baskets.distortion import distort_bits, distort_rows
 
-        require(self, "baskets", baskets, InstanceOf((Baskets,), "Baskets"))
+        require(self, "baskets", baskets, InstanceOf((Baskets, ClusterBaskets), "Baskets or ClusterBaskets"))
         require(self, "as_bits", as_bits, BOOL)
+        if isinstance(baskets, ClusterBaskets):
+            from discreet.collect.clusters import flipped_on_cluster
+
+            require(self, "as_bits", as_bits, OneOf((False,)))
+            return flipped_on_cluster(self, baskets, random_state)
         key = secret_key(random_state, owner=self)
         if as_bits:
             blocks = distort_bits(baskets.indptr, baskets.items, baskets.n_items, self.p, self.q, key)

@@ -16,13 +16,13 @@ from discreet.collect.reconstruct.density import Density
 from discreet.collect.reconstruct.reconstruction import Reconstruction
 from discreet.collect.secure_random import Chance
 from discreet.core.arrays import FloatArray
-from discreet.core.boundary import public
+from discreet.core.boundary import is_on_cluster, public, takes_clusters
 from discreet.core.errors import InputError, ParameterError
 from discreet.core.params import NONE, Constraints, FloatIn, check_parameters, require
 from discreet.core.rng import RandomState
 from discreet.core.validation import array_of, finite
 
-LEAST_POSITIVE, _LARGEST, _WIDEST = 1e-130, 1e130, 8.0
+LEAST_POSITIVE, LARGEST, _WIDEST = 1e-130, 1e130, 8.0
 """The values that are taken, and the widest noise: no product of the two is lost to the range of floats."""
 
 
@@ -58,8 +58,8 @@ class MultiplicativeNoise:
 
     constraints: ClassVar[Constraints] = {
         "noise": AdditiveNoise.constraints["noise"],
-        "low": (FloatIn(LEAST_POSITIVE, _LARGEST), NONE),
-        "high": (FloatIn(LEAST_POSITIVE, _LARGEST), NONE),
+        "low": (FloatIn(LEAST_POSITIVE, LARGEST), NONE),
+        "high": (FloatIn(LEAST_POSITIVE, LARGEST), NONE),
     }
 
     def __init__(self, noise: Noise, *, low: float | None = None, high: float | None = None) -> None:
@@ -77,17 +77,18 @@ class MultiplicativeNoise:
                 "that of logarithms."
             )
         if self.low is not None and self.high is not None:
-            require(self, "high", self.high, FloatIn(self.low, _LARGEST, closed="right"))
+            require(self, "high", self.high, FloatIn(self.low, LARGEST, closed="right"))
         low, high = (None if end is None else float(np.log(end)) for end in (self.low, self.high))
         return AdditiveNoise(self.noise, low=low, high=high)
 
+    @takes_clusters
     def perturb(self, data: Any, *, columns: Sequence[str] = (), random_state: RandomState = None) -> Any:
         """Multiply an array of positive numbers, or columns of a frame, by noise; return the same kind.
 
         Parameters
         ----------
         data
-            An array, or a pandas, Polars or Arrow frame.
+            An array, or a pandas, Polars, Arrow or Spark frame.
         columns
             The frame's columns to hide; the others stay as they are.
         random_state
@@ -95,7 +96,8 @@ class MultiplicativeNoise:
         """
         if isinstance(data, np.ndarray | list | tuple):
             return self.add(array_of(data), Chance(random_state, owner=self))
-        frame_of(data)
+        if not is_on_cluster(data):
+            frame_of(data)
         from discreet.collect.channels import Channels
 
         return Channels(dict.fromkeys(columns, self)).perturb(data, random_state=random_state)
@@ -157,9 +159,9 @@ def logarithms(values: np.ndarray[Any, Any], *, column: str) -> FloatArray:
     if values.dtype.kind not in "iuf":
         raise InputError(f"'{column}' must hold numbers above 0.")
     numbers = finite(values, f"values of '{column}'")
-    outside = int(((numbers < LEAST_POSITIVE) | (numbers > _LARGEST)).sum())
+    outside = int(((numbers < LEAST_POSITIVE) | (numbers > LARGEST)).sum())
     if outside:
         raise InputError(
-            f"{outside} values of '{column}' are 0, negative or beyond {_LARGEST:g}; a factor hides numbers above 0."
+            f"{outside} values of '{column}' are 0, negative or beyond {LARGEST:g}; a factor hides numbers above 0."
         )
     return np.asarray(np.log(numbers))

@@ -32,6 +32,7 @@ KINDS = {
     "grouped-table": "discreet.kinds.grouped_tables:GroupedTableKind",
     "pseudo-data": "discreet.kinds.drawn.pseudo_data:PseudoKind",
     "synthetic-data": "discreet.kinds.drawn.synthetic_data:SyntheticKind",
+    "sampled-table": "discreet.kinds.sampled_tables:SampledTableKind",
     "uncertain-records": "discreet.kinds.uncertain_records:UncertainKind",
     "cells": "discreet.kinds.cells:CellsKind",
     "linked-tables": "discreet.kinds.linked_tables:LinkedTablesKind",

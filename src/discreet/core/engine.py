@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
 
 from discreet.core.adapters import ENGINES, MEMORY, load
 from discreet.core.arrays import IntArray
 from discreet.core.boundary import package_of, refuse_lazy
+from discreet.core.errors import InputError
 
 if TYPE_CHECKING:
+    from discreet.core.baskets.cluster_baskets import ClusterBaskets
     from discreet.core.tables.source import Source
 
 ValueType = Literal["text", "whole", "real", "date", "uuid", "nested", "other"]
@@ -108,6 +110,15 @@ class Facts:
         return self.is_whole and self.uniqueness > _UNIQUE and close
 
 
+class ValueList(NamedTuple):
+    """The number of different values of a column and of rows with any, and the values with counts, if they are few."""
+
+    n_distinct: int
+    n_known: int
+    values: pa.Array
+    counts: IntArray
+
+
 class Engine(Protocol):
     """What works on the frames of one library, where their rows are.
 
@@ -160,6 +171,18 @@ class Engine(Protocol):
         """Count what can be said about each column without showing its values."""
         ...
 
+    def value_lists(self, frame: Any, names: Sequence[str], most: int) -> dict[str, ValueList]:
+        """Return how many different values columns have, and those with counts where there are no more than ``most``.
+
+        An engine may list more values than that where it has them at hand.
+        """
+        del most
+        lists = {name: self.value_counts(frame, name) for name in names}
+        return {
+            name: ValueList(len(values), int(counts.sum()), values, counts)
+            for name, (values, counts) in lists.items()
+        }
+
     def value_sets(self, frame: Any, names: Sequence[str]) -> dict[str, frozenset[Any]]:
         """Return the different values of columns that have few of them, nulls left out."""
         ...
@@ -186,8 +209,8 @@ class Engine(Protocol):
         """
         ...
 
-    def formula_cells(self, frame: Any) -> int:
-        """Count the cells and column names that a spreadsheet would run."""
+    def formula_cells(self, frame: Any, without: Collection[str] = ()) -> int:
+        """Count the cells and column names that a spreadsheet would run; the cells of some columns are left out."""
         ...
 
     def defused(self, frame: Any) -> Any:
@@ -201,6 +224,25 @@ class Engine(Protocol):
     def write(self, frame: Any, path: Path, format_: str, *, packing: str, layout: TextLayout) -> None:
         """Write the rows to a file as they were judged; ``packing`` is none, gzip or zstd."""
         ...
+
+    def perturbed(
+        self,
+        frame: Any,
+        names: Sequence[str],
+        perturb: Callable[[pa.Table, Sequence[str]], tuple[pa.Table, Any]],
+    ) -> Any:
+        """Return the rows, in an order that means nothing, with columns distorted where they are; those become floats.
+
+        ``perturb`` takes some rows of the columns, and a text that tells each row from all others of the frame, and
+        returns the distorted columns and a secret number of each row, by which the rows are put in order.
+        """
+        del frame, names, perturb
+        raise InputError("Columns of this frame are distorted in memory.")
+
+    def baskets(self, frame: Any, *, item: str, basket: str | None = None) -> ClusterBaskets:
+        """Return baskets that stay where their rows are, of a frame with a row per entry or with a column of lists."""
+        del frame, item, basket
+        raise InputError("Baskets of this frame are made in memory (Baskets).")
 
     def written(self, path: Path, frame: Any) -> Any:
         """Return the rows of a frame as it wrote them to Parquet; None where any reader of files can read them."""

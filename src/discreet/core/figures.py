@@ -105,10 +105,13 @@ class PublicFigures(ABC):
 
 
 class PrivateFigures(ABC):
-    """The private half: what compares with the original or rests on kept evidence; for the owner alone."""
+    """The private half: what compares with the original or rests on kept evidence; for the owner alone.
 
-    def __init__(self, release: Release) -> None:
-        self.release = release
+    It may take over figures of the public half.
+    """
+
+    def __init__(self, release: Release, public: Any = None) -> None:
+        self.release, self.public = release, public
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

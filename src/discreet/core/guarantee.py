@@ -17,7 +17,7 @@ from discreet.core.boundary import public
 from discreet.core.errors import ParameterError, SchemaError
 from discreet.core.params import Constraints, InstanceOf, OneOf, check_parameters, listed, require
 from discreet.core.tables.groups import Groups, SensitiveCounts
-from discreet.core.verdict import Basis, Verdict
+from discreet.core.verdict import Basis, Verdict, weakest_basis
 
 if TYPE_CHECKING:
     from discreet.core.tables.encoding import Codebook
@@ -107,6 +107,10 @@ class Guarantee(ABC):
     """Whether a class keeps the guarantee exactly when it has at least ``smallest`` rows."""
     relative: ClassVar[bool] = False
     """Whether classes are compared with the whole table, so that leaving rows out may change the others' measure."""
+    needs_original: ClassVar[bool] = False
+    """Whether classes are compared with the table before rows were left out, which no table alone shows."""
+    not_shown: ClassVar[str] = ""
+    """Why rows alone cannot show the guarantee; empty where they can."""
     table_wide: ClassVar[bool] = False
     """Whether some bound is about all classes together, so that a table may keep it although a class alone does not."""
     relation: ClassVar[Relation] = ">="
@@ -173,9 +177,10 @@ class Guarantee(ABC):
         return 1
 
     @property
-    @abstractmethod
     def bound(self) -> float:
-        """What the measure of every class is compared with."""
+        """What the measure of every class is compared with: the first parameter, where a guarantee says no other."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every concrete guarantee is a dataclass
+        return float(getattr(self, fields[0].name))
 
     @property
     def how_counted(self) -> str:
@@ -261,6 +266,11 @@ class Guarantee(ABC):
         if suppressed == "exempt" and groups.suppressed is not None:
             judged = ~groups.suppressed
         return self._judge(groups, judged)[0]
+
+    def with_original(self, table: Any) -> Guarantee:
+        """Return the guarantee for what is made of a table, where it compares with that."""
+        del table
+        return self
 
     @abstractmethod
     def describe(self) -> str:
@@ -437,8 +447,10 @@ class AllOf(Guarantee):
         return tuple(name for name in sensitive if name in judged)
 
     def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...] | None:
-        """Return the rules of all parts; None where a part is no list of rules."""
+        """Return the rules of all parts; None where a part is no list of rules, or parts compare with other tables."""
         rules: list[ClassRule] = []
+        if self.relative and self.needs_original:
+            return None
         for part in self.parts:
             more = part.class_rules(sensitive)
             if more is None:
@@ -470,9 +482,18 @@ class AllOf(Guarantee):
         return any(part.relative for part in self.parts)
 
     @property
+    def needs_original(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
+        """Whether some part compares classes with the table before rows were left out."""
+        return any(part.needs_original for part in self.parts)
+
+    @property
     def table_wide(self) -> bool:  # type: ignore[override]  # a conjunction is what its parts are
         """Whether some part is about all classes together."""
         return any(part.table_wide for part in self.parts)
+
+    def with_original(self, table: Any) -> AllOf:
+        """Return the guarantee with every part for what is made of a table."""
+        return dataclasses.replace(self, parts=tuple(part.with_original(table) for part in self.parts))
 
     def together(self, groups: Groups) -> BoolArray:
         """Return which classes of a whole table to keep: bounds on all of them see those that the other parts keep."""
@@ -511,7 +532,7 @@ class AllOf(Guarantee):
         verdicts, passes = zip(*(part._judge(groups, judged) for part in self.parts), strict=True)
         holds = np.asarray(np.all(passes, axis=0))
         verdict = self._verdict(np.sum(passes, axis=0, dtype=np.float64), holds, groups, judged)
-        return dataclasses.replace(verdict, parts=verdicts), holds
+        return dataclasses.replace(verdict, parts=verdicts, basis=weakest_basis(verdicts)), holds
 
 
 def compare(

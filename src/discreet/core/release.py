@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.core.adapters import KIND_OF, PICTURE, WRITER, load
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
-from discreet.core.boundary import public
+from discreet.core.boundary import public, takes_clusters
 from discreet.core.errors import InputError, ParameterError, SchemaError, StrictError
 from discreet.core.figures import Caution, Figures
 from discreet.core.guarantee import Guarantee
@@ -80,6 +80,7 @@ class Evidence:
 
 
 @public
+@takes_clusters
 @dataclass(frozen=True, repr=False, eq=False)
 class Release:
     """What is published, whatever kind of data it is.
@@ -230,13 +231,13 @@ class Release:
             raise ParameterError("A PDF is printed from the report, and no report is to be written.")
         for key, text in (("name", name), ("source", source)):
             require(self, key, text, InstanceOf((str, type(None)), "None or a text"))
-        self.refuse_unless_published(strict=strict, allow=allow)
         written: Path = load(WRITER)(
             self,
             Path(folder),
             format=format,
             report=report,
             overwrite=overwrite,
+            strict=strict,
             name=name,
             source=source,
             pdf=pdf,

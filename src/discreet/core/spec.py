@@ -17,6 +17,7 @@ RELEASING: tuple[Role, ...] = ("publisher", "hider")
 """The roles of methods that make a release."""
 Data = Literal[
     "table", "baskets", "records", "stream", "values", "grouped-table", "pseudo-data", "synthetic-data",
+    "sampled-table",
     "uncertain-records", "sketches", "cells", "linked-tables", "model",
 ]  # fmt: skip
 """What a method takes or makes."""

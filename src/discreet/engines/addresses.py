@@ -13,7 +13,10 @@ from discreet.core.errors import InputError
 SCHEMES = ("postgresql", "postgres")
 OBJECT_SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss")
 """Beginnings of the addresses of files in object stores: those that PyArrow reads without another package."""
-_SECRETS = ("password", "sslpassword")
+_SECRET = re.compile(
+    r"pas(?!sfile)|pwd|secret|token|credential|sig|(account|access|client|server)_?key", re.IGNORECASE
+)
+"""What the name of an option has in it that holds a secret, of whatever driver: it is neither shown nor written."""
 _TIMEOUT = "10"
 
 
@@ -53,9 +56,7 @@ class Address:
     @property
     def login(self) -> str:
         """The address without the table and without a password."""
-        return self._shown(
-            [option for option in self._options if option[0] not in (*_SECRETS, "table", "view")]
-        )
+        return self._shown([option for option in self._options if option[0] not in ("table", "view")])
 
     def connection_with(self, typed: str | None) -> str:
         """Return the URL without the table, with a password where none is in it."""
@@ -91,11 +92,12 @@ class Address:
     is_file = is_dir = exists
 
     def __str__(self) -> str:
-        return self._shown([(name, value) for name, value in self._options if name not in _SECRETS])
+        return self._shown(self._options)
 
     def _shown(self, options: list[tuple[str, str]]) -> str:
         user, at, host = self._parts.netloc.rpartition("@")
-        return self._written(f"{user.partition(':')[0]}{at}{host}", options)
+        shown = [(name, value) for name, value in options if not _SECRET.search(name)]
+        return self._written(f"{user.partition(':')[0]}{at}{host}", shown)
 
     def __repr__(self) -> str:
         return f"Address({str(self)!r})"

@@ -128,11 +128,13 @@ class Memory(Engine):
         for name, column in zip(names, eager.select(names).to_arrow().columns if names else (), strict=True):
             yield _matching(name, column, expression)
 
-    def formula_cells(self, frame: Any) -> int:
+    def formula_cells(self, frame: Any, without: Collection[str] = ()) -> int:
         """Count the cells and column names that a spreadsheet would run."""
         eager = in_memory(frame)
         dtypes = (nw.String, nw.Categorical, nw.Enum)
-        texts = [name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes)]
+        texts = [
+            name for name, dtype in eager.schema.items() if isinstance(dtype, dtypes) and name not in without
+        ]
         return formulas_in(eager.columns, eager.select(texts).to_arrow())
 
     def defused(self, frame: Any) -> pa.Table:

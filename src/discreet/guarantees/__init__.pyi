@@ -14,6 +14,7 @@ from .indistinguishability import Indistinguishability as Indistinguishability
 from .indistinguishability import LocalDP as LocalDP
 from .k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from .k_anonymity import KAnonymity as KAnonymity
+from .k_anonymity import SampledPrivacy as SampledPrivacy
 from .km_anonymity import KmAnonymity as KmAnonymity
 from .l_diversity import DistinctDiversity as DistinctDiversity
 from .l_diversity import EntropyDiversity as EntropyDiversity

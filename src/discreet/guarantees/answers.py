@@ -77,11 +77,6 @@ class DifferentialPrivacy(ConstructedGuarantee):
     measured: ClassVar[str] = "epsilon"
     constraints: ClassVar[Constraints] = {"epsilon": FloatIn(0), "delta": FloatIn(0, 1, closed="left")}
 
-    @property
-    def bound(self) -> float:
-        """The bound epsilon."""
-        return float(self.epsilon)
-
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge what answers or the measurements of a synthetic table cost, by construction; refuse anything else."""
         del suppressed

@@ -53,11 +53,6 @@ class BasicPrivacy(ChannelGuarantee):
         if isinstance(self.support, list | tuple):
             object.__setattr__(self, "support", tuple(self.support))
 
-    @property
-    def bound(self) -> float:
-        """The least privacy in percent."""
-        return float(self.at_least)
-
     def measure_channel(self, channel: Channel) -> float:
         """Return the basic privacy of the channel in percent, in the form that the supports given call for."""
         if not isinstance(channel, BitChannel):

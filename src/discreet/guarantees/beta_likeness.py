@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Guarantee, Relation, SensitiveGuarantee
+from discreet.core.guarantee import ColumnNames, Guarantee, Relation
 from discreet.core.params import POSITIVE, Constraints
+from discreet.core.relative_guarantee import REFERENCE, RelativeGuarantee
 from discreet.core.tables.groups import SensitiveCounts
 
 if TYPE_CHECKING:
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class _BetaLikeness(SensitiveGuarantee):
+class _BetaLikeness(RelativeGuarantee):
     """A bound ``beta`` on the relative gain of a value."""
 
     beta: float
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+    reference: Literal["released", "original"] = field(default="released", kw_only=True)
 
     relation: ClassVar[Relation] = "<="
-    relative: ClassVar[bool] = True
-    constraints: ClassVar[Constraints] = {"beta": POSITIVE, "of": ColumnNames()}
+    constraints: ClassVar[Constraints] = {"beta": POSITIVE, "of": ColumnNames(), "reference": REFERENCE}
 
     @property
     def bound(self) -> float:
@@ -38,7 +39,7 @@ class _BetaLikeness(SensitiveGuarantee):
         """Return the guarantee in one plain sentence."""
         return (
             f"In no class is a value of {self._where()} more than {1 + self.beta:g} times "
-            "as frequent as in the whole table."
+            f"as frequent as in {self._whole}."
         )
 
 
@@ -55,6 +56,9 @@ class BasicBetaLikeness(_BetaLikeness):
         The largest relative gain, above 0.
     of
         The sensitive column or columns; None means all. Null is a value like any other.
+    reference
+        The table that classes are compared with: as ``"released"``, which everybody can recompute, or the
+        ``"original"`` before rows were left out, as in ARX, which rests on the releaser's word.
 
     References
     ----------
@@ -84,6 +88,9 @@ class EnhancedBetaLikeness(_BetaLikeness):
         The largest relative gain, above 0.
     of
         The sensitive column or columns; None means all. Null is a value like any other.
+    reference
+        The table that classes are compared with: as ``"released"``, which everybody can recompute, or the
+        ``"original"`` before rows were left out, as in ARX, which rests on the releaser's word.
 
     References
     ----------

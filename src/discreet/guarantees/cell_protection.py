@@ -39,10 +39,10 @@ class CellProtection(ConstructedGuarantee):
     threshold
         Cells of fewer rows, or of fewer people, are not published; 1 publishes all counts.
     width
-        How far apart the least and the greatest value must at least be, in units of the last published decimal; None
-        takes the threshold for counts and 0 for sums.
+        How far apart the least and the greatest value must at least be, in units of the last published decimal; by
+        default the threshold for counts and 0 for sums.
     percent
-        By how many percent the greatest value must at least exceed the least; None requires nothing of the kind.
+        By how many percent the greatest value must at least exceed the least; by default this is not required.
 
     References
     ----------

@@ -10,8 +10,9 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray
 from discreet.core.boundary import public
-from discreet.core.guarantee import ColumnNames, Guarantee, Relation, SensitiveGuarantee
+from discreet.core.guarantee import ColumnNames, Guarantee, Relation
 from discreet.core.params import POSITIVE, Constraints, OneOf
+from discreet.core.relative_guarantee import REFERENCE, RelativeGuarantee
 from discreet.core.tables.groups import SensitiveCounts
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @public
 @dataclass(frozen=True, repr=False)
-class DeltaDisclosure(SensitiveGuarantee):
+class DeltaDisclosure(RelativeGuarantee):
     """The share of a value in a class and in the table differ by less than a factor of 2 to the ``delta``.
 
     The measure is the largest absolute log2(p / q) of the shares p in the class and q in the table. The published
@@ -38,6 +39,9 @@ class DeltaDisclosure(SensitiveGuarantee):
     absent
         Whether a value that is missing from a class breaks the guarantee: ``"ignored"`` as in ARX, or ``"counted"`` as
         published.
+    reference
+        The table that classes are compared with: as ``"released"``, which everybody can recompute, or the
+        ``"original"`` before rows were left out, as in ARX, which rests on the releaser's word.
 
     Examples
     --------
@@ -57,13 +61,14 @@ class DeltaDisclosure(SensitiveGuarantee):
     delta: float
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
     absent: Literal["ignored", "counted"] = field(default="ignored", kw_only=True)
+    reference: Literal["released", "original"] = field(default="released", kw_only=True)
 
     relation: ClassVar[Relation] = "<"
-    relative: ClassVar[bool] = True
     constraints: ClassVar[Constraints] = {
         "delta": POSITIVE,
         "of": ColumnNames(),
         "absent": OneOf(("ignored", "counted")),
+        "reference": REFERENCE,
     }
 
     @property
@@ -96,7 +101,7 @@ class DeltaDisclosure(SensitiveGuarantee):
         which = "that occur in a class" if self.absent == "ignored" else "all occur in every class, and"
         return (
             f"The values of {self._where()} {which} are less than {2**self.delta:.4g} times "
-            "more or less frequent there than in the whole table."
+            f"more or less frequent there than in {self._whole}."
         )
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:

@@ -43,7 +43,7 @@ class ExpectedAnonymity(ConstructedGuarantee):
     Parameters
     ----------
     k
-        One level for all records, the name of the column that holds each record's own, or None where levels are
+        One level for all records, or the name of the column that holds each record's own; neither where levels are
         stated apart from the table.
     attacker
         Whether the attacker compares the published spreads with those that the records would get: ``informed`` or

@@ -47,8 +47,8 @@ class Indistinguishability(Guarantee):
     Parameters
     ----------
     k
-        One privacy level for all records, the name of the column that holds each record's own, or None where levels
-        are given apart from the table.
+        One privacy level for all records, or the name of the column that holds each record's own; neither where levels
+        are stated apart from the table.
     by
         What a group must be as large as: the ``largest`` level in it; or the ``mean`` of the levels, but for half a
         record, which is what remains where a stream divides groups by the paper's rule. A group is then smaller than
@@ -64,23 +64,19 @@ class Indistinguishability(Guarantee):
     >>> import numpy as np
     >>> groups = LevelledGroups(np.array([4, 3]), largest=np.array([3, 3]))
     >>> print(Indistinguishability("level").check(groups))
-    Indistinguishability(k='level'): by construction (group size less largest level 0, required >= 0)
+    Indistinguishability(k='level'): by construction (records to spare 0, required >= 0)
     """
 
     k: int | str | None = None
     by: Literal["largest", "mean"] = "largest"
 
     monotone: ClassVar[bool] = False
+    measured: ClassVar[str] = "records to spare"
     tolerance: ClassVar[float] = 0.0
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), InstanceOf((str, type(None)), "the name of a column or None")),
         "by": OneOf(("largest", "mean")),
     }
-
-    @property
-    def measured(self) -> str:  # type: ignore[override]
-        """What is measured, which depends on the level that counts."""
-        return f"group size less {self.by} level"
 
     @property
     def smallest(self) -> int:
@@ -183,11 +179,6 @@ class LocalDP(ChannelGuarantee):
     relation: ClassVar[Relation] = "<="
     measured: ClassVar[str] = "epsilon"
     constraints: ClassVar[Constraints] = {"epsilon": FloatIn(0), "bits": IntIn(1)}
-
-    @property
-    def bound(self) -> float:
-        """The bound epsilon."""
-        return float(self.epsilon)
 
     def measure_channel(self, channel: Channel) -> float:
         """Return the channel's epsilon over the bits; infinite where some report settles a bit."""

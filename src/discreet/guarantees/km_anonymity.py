@@ -57,11 +57,6 @@ class KmAnonymity(Guarantee):
     measured: ClassVar[str] = "support of a combination"
     constraints: ClassVar[Constraints] = {"k": IntIn(1), "m": IntIn(1)}
 
-    @property
-    def bound(self) -> float:
-        """The bound k."""
-        return float(self.k)
-
     def check(self, subject: Any, *, suppressed: Literal["judged", "exempt"] = "judged") -> Verdict:
         """Judge baskets, or a release of baskets without groups."""
         del suppressed

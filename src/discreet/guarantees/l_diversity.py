@@ -58,11 +58,6 @@ class DistinctDiversity(SensitiveGuarantee):
         """The bound l: every value takes a row."""
         return self.l
 
-    @property
-    def bound(self) -> float:
-        """The bound l."""
-        return float(self.l)
-
     def class_rules(self, sensitive: Sequence[str]) -> tuple[ClassRule, ...]:
         """Return the guarantee as a rule for each column."""
         return tuple(ClassRule("distinct", name, self.l) for name in self.columns(sensitive))
@@ -103,11 +98,6 @@ class EntropyDiversity(SensitiveGuarantee):
         """The bound l, rounded up: n rows have at most n effective values."""
         # A bound that is whole but for rounding demands no row more.
         return math.ceil(self.l * (1.0 - 2.0 * TOLERANCE))
-
-    @property
-    def bound(self) -> float:
-        """The bound l."""
-        return float(self.l)
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however it is divided.
@@ -183,11 +173,6 @@ class RecursiveDiversity(SensitiveGuarantee):
     def smallest(self) -> int:
         """The bound l: fewer values leave no rarer ones."""
         return self.l
-
-    @property
-    def bound(self) -> float:
-        """The bound c."""
-        return float(self.c)
 
     def failing_at_least(self, groups: Groups, *, moved: float = 0.0) -> FloatArray:
         """Bound from below how many rows of each class fail, however it is divided.
@@ -291,11 +276,6 @@ class MInvariance(SensitiveGuarantee):
     def smallest(self) -> int:
         """The bound m: every value takes a row."""
         return self.m
-
-    @property
-    def bound(self) -> float:
-        """The bound m."""
-        return float(self.m)
 
     def describe(self) -> str:
         """Return the guarantee in one plain sentence."""

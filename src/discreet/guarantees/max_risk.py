@@ -85,11 +85,6 @@ class MaxRisk(Guarantee):
         return _size(self.highest)
 
     @property
-    def bound(self) -> float:
-        """The bound of the highest risk."""
-        return self.highest
-
-    @property
     def by_size(self) -> bool:  # type: ignore[override]  # as far as classes are judged one by one
         """Whether the size of a class decides: where the mean and uniques follow from the highest risk."""
         return self._certain_size == self.smallest

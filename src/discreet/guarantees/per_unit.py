@@ -81,6 +81,11 @@ class PerUnit(Guarantee):
             raise SchemaError(
                 "PerUnit counts units for one guarantee: make one for each part of a conjunction."
             )
+        if self.guarantee.needs_original:
+            raise SchemaError(
+                f"{self.guarantee!r} compares rows with the original's; where people are counted, compare with the "
+                "rows that are released: reference='released'."
+            )
 
     @property
     def monotone(self) -> bool:  # type: ignore[override]  # as the guarantee and its counting are
@@ -283,13 +288,18 @@ def counted_by_unit(guarantee: Guarantee, table: Table) -> Guarantee:
     return PerUnit(guarantee, table.schema.person).bound_to(table)
 
 
+def fitted(guarantee: Guarantee, table: Table) -> Guarantee:
+    """Return the guarantee for what is made of a table: counted by its units, and compared with its counts."""
+    return counted_by_unit(guarantee, table).with_original(table)
+
+
 def by_unit(method: Callable[[Any, Table], Found]) -> Callable[[Any, Table], Found]:
     """Let a publisher's method count by units where its table has some, whatever guarantee the publisher has."""
 
     @wraps(method)
     def counted(self: Any, table: Table) -> Found:
         if isinstance(table, Table) and isinstance(self.guarantee, Guarantee):
-            guarantee = counted_by_unit(self.guarantee, table)
+            guarantee = fitted(self.guarantee, table)
             if guarantee is not self.guarantee:
                 self = copy.copy(self)
                 self.guarantee = guarantee

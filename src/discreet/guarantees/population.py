@@ -63,11 +63,6 @@ class KMap(Guarantee):
         if column is None and population is not None:
             yield "", cls(1, population)
 
-    @property
-    def bound(self) -> float:
-        """The bound k."""
-        return float(self.k)
-
     def measure(self, groups: Groups) -> FloatArray:
         """Count for every class the people of the population its cells fit."""
         if groups.cover is None:

@@ -62,11 +62,6 @@ class PrivacyDegree(Guarantee):
     measured: ClassVar[str] = "privacy degree"
     constraints: ClassVar[Constraints] = {"p": IntIn(1)}
 
-    @property
-    def bound(self) -> float:
-        """The bound p."""
-        return float(self.p)
-
     def columns(self, sensitive: Sequence[str]) -> tuple[str, ...]:
         """Name those of a table's sensitive columns that the guarantee looks at: all of them."""
         if not sensitive:

@@ -181,11 +181,6 @@ class DeltaAnonymity(SketchGuarantee):
     measured: ClassVar[str] = "variance of the estimate"
     constraints: ClassVar[Constraints] = {"delta": POSITIVE}
 
-    @property
-    def bound(self) -> float:
-        """The least variance."""
-        return float(self.delta)
-
     def measure_release(self, release: Release) -> FloatArray:
         """Return the least variance of an attribute's estimate for every published record."""
         spare = release.evidence.arrays.get(SPARE)

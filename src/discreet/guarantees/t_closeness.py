@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from discreet.core.guarantee import (
     ColumnNames,
     Guarantee,
     Relation,
-    SensitiveGuarantee,
     expected,
     failing_share,
 )
 from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.params import Constraints, FloatIn, OneOf, require
+from discreet.core.relative_guarantee import REFERENCE, RelativeGuarantee
 from discreet.core.tables.groups import Groups, SensitiveCounts
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class GroundDistance:
 
 @public
 @dataclass(frozen=True, repr=False)
-class TCloseness(SensitiveGuarantee):
+class TCloseness(RelativeGuarantee):
     """The distance between the sensitive values of every class and those of the whole table is at most ``t``.
 
     Parameters
@@ -82,6 +82,9 @@ class TCloseness(SensitiveGuarantee):
             values at most.
     of
         The sensitive column or columns; None means all.
+    reference
+        The table that classes are compared with: as ``"released"``, which everybody can recompute, or the
+        ``"original"`` before rows were left out, as in ARX, which rests on the releaser's word.
 
     References
     ----------
@@ -104,11 +107,11 @@ class TCloseness(SensitiveGuarantee):
     t: float
     distance: str | Matrix = "equal"
     of: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+    reference: Literal["released", "original"] = field(default="released", kw_only=True)
     _farthest: dict[tuple[Hierarchy | None, bytes], float] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    relative: ClassVar[bool] = True
     relation: ClassVar[Relation] = "<="
     measured: ClassVar[str] = "distance to the whole table"
 
@@ -116,6 +119,7 @@ class TCloseness(SensitiveGuarantee):
         "t": FloatIn(0.0),
         "distance": (OneOf(DISTANCES), GroundDistance()),
         "of": ColumnNames(),
+        "reference": REFERENCE,
     }
 
     @classmethod
@@ -154,6 +158,7 @@ class TCloseness(SensitiveGuarantee):
         a divergence by the logarithm of what is left; but the ordered distance is scaled by the number of values,
         which may change.
         """
+        moved = 0.0 if self.needs_original else moved
         if moved >= 1.0 or (self.distance == "ordered" and moved > 0):
             return super().failing_at_least(groups, moved=moved)
         slack = -math.log1p(-moved) if self.distance == "kl" else moved
@@ -206,7 +211,7 @@ class TCloseness(SensitiveGuarantee):
         named = self.distance if isinstance(self.distance, str) else "given"
         named = {"kl": "Kullback-Leibler"}.get(named, named)
         return (
-            f"The values of {self._where()} in every class are spread as in the whole table, "
+            f"The values of {self._where()} in every class are spread as in {self._whole}, "
             f"up to a distance of {self.t:g} ({named})."
         )
 
@@ -214,7 +219,9 @@ class TCloseness(SensitiveGuarantee):
         if isinstance(self.distance, str):
             return super().__repr__()
         of = "" if self.of is None else f", of={self.of!r}"
-        return f"TCloseness(t={self.t!r}, distance=<{len(self.distance)} x {len(self.distance)} matrix>{of})"
+        reference = ", reference='original'" if self.needs_original else ""
+        size = len(self.distance)
+        return f"TCloseness(t={self.t!r}, distance=<{size} x {size} matrix>{of}{reference})"
 
     def _score(self, counts: SensitiveCounts) -> FloatArray:
         from discreet.kernels.tables import earth_mover

@@ -16,7 +16,7 @@ from discreet.core.registry import METHODS, Method, methods
 from discreet.core.tables.table import Table
 from discreet.guarantees import AllOf, Guarantee, KAnonymity
 from discreet.guarantees.constructed import together
-from discreet.guarantees.per_unit import counted_by_unit
+from discreet.guarantees.per_unit import fitted
 from discreet.measure import loss, risk
 from discreet.publish.lattice.anytime import Anytime
 from discreet.publish.lattice.lattice import Lattice, Node
@@ -141,7 +141,7 @@ def explorations(
     for share in shares:
         require("explore", "shares", share, *SUPPRESSIBLE)
     lattice = Lattice(table)
-    counted = [counted_by_unit(guarantee, table) for guarantee in guarantees]
+    counted = [fitted(guarantee, table) for guarantee in guarantees]
     for guarantee in counted:
         guarantee.columns(table.schema.sensitive)
     steps = [(name, at) for name in _in_turn() for at in range(len(counted))]

@@ -75,6 +75,7 @@ def judge_release(
     population: Any = None,
     signed_by: Path | None = None,
     measured: bool = False,
+    reading: Mapping[str, Any] | None = None,
 ) -> ReleaseJudgment:
     """Judge the files of a release of any kind.
 
@@ -93,6 +94,8 @@ def judge_release(
         The public key of whoever must have signed release.json; None verifies no signature.
     measured
         Whether to measure the data by all other guarantees as well.
+    reading
+        The engine and the cluster that Parquet files are read on; None reads files here.
     """
     owners_record = private_place(folder.resolve())
     has_owners = has_files(owners_record.parent)
@@ -101,7 +104,7 @@ def judge_release(
     owners = _private(folder) if has_owners and not untied else {}
     changed = (*_changed(folder, record), *untied)
     signature = _signature(folder, signed_by)
-    written = Written(folder, record, owners, population, bool(changed), measured)
+    written = Written(folder, record, owners, population, bool(changed), measured, reading or {})
     judgment = _judged(written, guarantee)
     return replace(
         judgment,

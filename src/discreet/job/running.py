@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, overload
 
-from discreet.core.boundary import public
+from discreet.core.boundary import is_on_cluster, public
 from discreet.core.errors import InputError
 from discreet.core.release import Release
 from discreet.guarantees import RulesHidden
@@ -91,7 +91,9 @@ def _release(job: Job, begin: Progress) -> Release:
 def finish(release: Release, begin: Progress, out: Path | None, **writing: Any) -> Release:
     """Check a release and, with an output folder, write it."""
     begin("Judging")
-    holds = release.verdict.ok
+    # Rows on a cluster are judged as they are written.
+    waits = out is not None and is_on_cluster(release.data)
+    holds = waits or release.verdict.ok
     if out is not None:
         if holds:
             begin("Writing")

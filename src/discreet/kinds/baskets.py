@@ -158,6 +158,11 @@ class BasketKind(Kind):
     name = "baskets"
     formats = FORMATS
     title = "Baskets"
+    public_half = PublicBasketFigures
+    private_half = PrivateBasketFigures
+    not_for_rows = (
+        "baskets, which are published anew as a whole: the groups and levels are those of the baskets at hand"
+    )
     records_name = "baskets"
     section = "baskets"
     takes = "baskets"
@@ -253,18 +258,6 @@ class BasketKind(Kind):
         if judgment.verdict is not None:
             return judgment
         return replace(judgment, verdict=written.claims(), why=OWNERS_RULES)
-
-    def why_not_for_rows(self) -> str | None:
-        """Return that baskets are published as a whole."""
-        return "baskets, which are published anew as a whole: the groups and levels are those of the baskets at hand"
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the published baskets show."""
-        return PublicBasketFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the original."""
-        return PrivateBasketFigures(release, public)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about the sensitive items of groups, and about how groups were formed."""

@@ -122,7 +122,7 @@ def _date_edges(low: float, high: float) -> tuple[FloatArray, str]:
     if not days:
         count = int(_number_edges(0.0, (high - low) / 365.25, is_integer=True)[0])
     calendar = np.array([low, high]).astype("datetime64[D]").astype(f"datetime64[{unit}]").astype(np.int64)
-    shift = 4 if unit == "D" and count == 7 else 1970 if unit == "Y" else 0
+    shift = 3 if unit == "D" and count == 7 else 1970 if unit == "Y" else 0
     first, last = (calendar + shift) // count
     starts = np.arange(first + 1, last + 1) * count - shift
     edges = starts.astype(f"datetime64[{unit}]").astype("datetime64[D]").astype(np.float64)

@@ -21,7 +21,6 @@ from discreet.core.release import Release
 from discreet.core.schema import Role, person, quasi, sensitive
 from discreet.core.tables.cell_table import CellTable, Dimension, read_cells
 from discreet.core.tables.table import Table
-from discreet.core.verdict import Verdict
 from discreet.guarantees import CellProtection
 from discreet.kinds.hierarchies import hierarchy_from
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
@@ -100,6 +99,10 @@ class CellsKind(Kind):
     name = "cells"
     formats = ("csv",)
     title = "A table of counts or sums"
+    public_half = PublicCellFigures
+    private_half = PrivateCellFigures
+    not_for_rows = "a table of counts or sums, which is made anew of new data"
+    groups_name = "cells"
     records_name = "cells"
     section = "cells"
     takes = "cells"
@@ -195,19 +198,6 @@ class CellsKind(Kind):
         verdict = guarantee.check(data)  # type: ignore[union-attr]  # a guarantee, as required
         return Judgment({"cells": data.n_cells, "suppressed": data.n_suppressed}, verdict)
 
-    def why_not_for_rows(self) -> str | None:
-        """Return that a table is counted anew."""
-        return "a table of counts or sums, which is made anew of new data"
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the published table shows."""
-        return PublicCellFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the true table."""
-        del public
-        return PrivateCellFigures(release)
-
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about how cells were chosen, about sums, and about rows without a value."""
         del public, private
@@ -290,11 +280,6 @@ class CellsKind(Kind):
             *lines,
             ("lost", f"{private['unpublished_share']:.1%} of the total of the cells that are no margins"),
         ]
-
-    def groups_of(self, verdict: Verdict) -> str:
-        """Return what is judged: cells."""
-        del verdict
-        return "cells"
 
 
 def ready_table(source: Any, about: CellsSection) -> CellTable:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +18,8 @@ import pyarrow.compute as pc
 from discreet.core.arrays import IntArray
 from discreet.core.engine import engine_of
 from discreet.core.hierarchy.bands import band_bounds
+from discreet.core.hierarchy.code_systems import NO_CODE, code_path
+from discreet.core.hierarchy.structured_codes import diagnosis_path
 from discreet.core.release import Release
 from discreet.core.schema import DROPPED, Role
 from discreet.core.tables.labels import Any_, Interval, MaskLabel, SetOf, parse_label, text, texts, value_kind
@@ -26,6 +30,9 @@ MOST_VALUES = 100
 _HEAD = (
     "column", "role", "type", "entry", "label", "meaning", "low", "high", "low_included", "high_included", "rows",
 )  # fmt: skip
+# What Python reads beside these, such as 1_000, digits of other scripts, nan and infinity, is text.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_OPEN = ("inf", "-inf", "+inf")
 _TYPES = {"number": "number", "date": "date", "text": "text", "other": "value"}
 _MISSING = "No value: the input had none, or a mark for a missing one."
 
@@ -76,22 +83,25 @@ def codebook_of(release: Release) -> tuple[DescribedColumn, ...]:
     """Return the columns of a released table, by the released rows and the public part of the recipe alone."""
     frame = release.frame
     known = release.table.judged
-    described = []
-    for name in engine_of(frame).schema(frame).names:
+    described, schema = [], engine_of(frame).schema(frame)
+    others = engine_of(frame).value_lists(
+        frame, [name for name in schema.names if name not in known], MOST_VALUES
+    )
+    for name in schema.names:
         column = release.schema.get(name)
         role = Role.OTHER if column is None else column.role
         became = "made by the method" if column is None else generalized_cells(name, column, release)
         if name in known:
             book, counts = release.table.encoded[name], release.table.overall(name)
             values, of_values, n_missing = book.values, counts[1:], int(counts[0])
+            n_labels = int((of_values > 0).sum())
         else:
-            values, of_values = engine_of(frame).value_counts(frame, name)
-            n_missing = release.table.n_rows - int(of_values.sum())
+            n_labels, n_known, values, of_values = others[name]
+            n_missing = release.table.n_rows - n_known
         is_label = role is Role.QUASI and became != "exact" and value_kind(values.type) == "text"
         type_ = "label" if is_label else _type(values.type)
-        n_labels = int((of_values > 0).sum())
         listed = is_label or n_labels <= MOST_VALUES
-        described_labels = _labels(values, of_values, _groups(release, name) if is_label else None)
+        described_labels = _labels(values, of_values, _tree(release, name), is_label=is_label)
         labels = tuple(sorted(described_labels, key=_in_order)) if listed else ()
         described.append(DescribedColumn(name, role, type_, became, n_labels, n_missing, labels))
     dropped = [
@@ -114,28 +124,23 @@ def _type(kind: pa.DataType) -> str:
     return _TYPES[value_kind(kind)]
 
 
-_OWN, _OWNERS = "", "in the hierarchy, which its owner has"
+_FLAT: Mapping[str, Any] = {"kind": "flat"}
 
 
-def _groups(release: Release, name: str) -> str:
-    """Return where the names of groups come from that a column may show; empty where it shows none."""
-    empty: Mapping[str, Any] = {}
-    entry = next((each for each in release.recipe.get("columns", ()) if each["name"] == name), empty)
-    hierarchy = entry.get("hierarchy")
-    if not isinstance(hierarchy, Mapping):
-        return _OWNERS if hierarchy else _OWN
-    kind = hierarchy.get("kind")
-    if kind == "icd":
-        return f"in ICD-{hierarchy.get('version')}"
-    if kind == "scale":
-        return f"in the scale '{hierarchy.get('name')}' of Discreet"
-    return _OWN if kind in ("flat", "intervals", "cuts", "masked", "ip") else _OWNERS
+def _tree(release: Release, name: str) -> Mapping[str, Any]:
+    """Return what the public part of the recipe says of a column's hierarchy; empty where only the owner has it."""
+    entries = (each for each in release.recipe.get("columns", ()) if each["name"] == name)
+    hierarchy = next(entries, _FLAT).get("hierarchy")
+    if isinstance(hierarchy, Mapping):
+        return hierarchy
+    return {} if hierarchy else _FLAT
 
 
-def _labels(values: pa.Array, counts: IntArray, groups: str | None) -> Iterator[DescribedLabel]:
-    """Return the values that occur as labels, in their order; ``groups`` is None where they are no labels."""
+def _labels(
+    values: pa.Array, counts: IntArray, tree: Mapping[str, Any], *, is_label: bool
+) -> Iterator[DescribedLabel]:
+    """Return the values that occur, in their order, as labels or as values that stand for themselves."""
     written = texts(values).to_pylist()
-    is_label = groups is not None
     bands = band_bounds(written) if is_label else {}
     for label, n_rows in zip(written, counts.tolist(), strict=True):
         if label is None or not n_rows:
@@ -143,12 +148,12 @@ def _labels(values: pa.Array, counts: IntArray, groups: str | None) -> Iterator[
         if not is_label:
             is_number = value_kind(values.type) in ("number", "date")
             bounds = (label, label, True, True) if is_number else ()
-            yield DescribedLabel(label, "this value", n_rows, *bounds)
+            yield DescribedLabel(label, _code(label, tree) or "this value", n_rows, *bounds)
         elif label in bands:
             low, high, includes = bands[label]
             yield _interval(label, n_rows, low, high, low is not None, includes)
         else:
-            yield _described(label, n_rows, groups or _OWN)
+            yield _described(label, n_rows, tree)
 
 
 def _in_order(label: DescribedLabel) -> tuple[bool, float, float, str]:
@@ -160,14 +165,14 @@ def _in_order(label: DescribedLabel) -> tuple[bool, float, float, str]:
     return (False, -math.inf if low is None else low, math.inf if high is None else high, label.label)
 
 
-def _described(label: str, n_rows: int, groups: str) -> DescribedLabel:
+def _described(label: str, n_rows: int, tree: Mapping[str, Any]) -> DescribedLabel:
     """Return what a label covers, by its notation; a name may be a group that only the owner's hierarchy resolves."""
     meaning = parse_label(label)
     if isinstance(meaning, Any_):
         return DescribedLabel(label, "any value, or none: it is hidden here", n_rows)
     if isinstance(meaning, Interval):
-        ends = (meaning.low, meaning.high, meaning.closed_low, meaning.closed_high)
-        return _interval(label, n_rows, *ends)
+        low, high = (None if end in _OPEN else end for end in (meaning.low, meaning.high))
+        return _interval(label, n_rows, low, high, meaning.closed_low, meaning.closed_high)
     if isinstance(meaning, SetOf):
         return DescribedLabel(
             label, f"one of {len(meaning.items)} values: {'; '.join(meaning.items)}", n_rows
@@ -179,11 +184,37 @@ def _described(label: str, n_rows: int, groups: str) -> DescribedLabel:
             f"a code that {where} with {meaning.visible}; each star hides one character at most",
             n_rows,
         )
+    code = _code(label, tree)
     if _is_number(label):
-        return DescribedLabel(label, "this value", n_rows, label, label, True, True)
-    return DescribedLabel(
-        label, f"this value{f', or the group of this name {groups}' if groups else ''}", n_rows
-    )
+        return DescribedLabel(label, code or "this value", n_rows, label, label, True, True)
+    groups = _groups(tree)
+    group = f", or the group of this name {groups}" if groups else ""
+    return DescribedLabel(label, code or f"this value{group}", n_rows)
+
+
+def _groups(tree: Mapping[str, Any]) -> str:
+    """Return where the names of groups come from that a column may show; empty where it shows none."""
+    match tree.get("kind"):
+        case "icd":
+            return f"in ICD-{tree['version']}"
+        case "scale":
+            return f"in the scale '{tree['name']}' of Discreet"
+        case "codes":
+            return f"in the code system '{tree['system']}' of Discreet"
+        case "flat" | "intervals" | "cuts" | "masked" | "ip":
+            return ""
+    return "in the hierarchy, which its owner has"
+
+
+def _code(label: str, tree: Mapping[str, Any]) -> str:
+    """Return what a code of a known system means: the groups that it lies in; empty for what is no code of one."""
+    if tree.get("kind") == "icd":
+        system, path = f"ICD-{tree['version']}", list(diagnosis_path(label, tree["version"])[1:])
+    elif tree.get("kind") == "codes":
+        system, path = f"'{tree['system']}'", list(code_path(label, tree["system"]))
+    else:
+        return ""
+    return "" if path[-1] == NO_CODE else f"this code or group of {system}, in {', '.join(path)}"
 
 
 def _interval(
@@ -196,7 +227,7 @@ def _interval(
         words.append(f"{'up to' if high_included else 'below'} {high}")
     return DescribedLabel(
         label,
-        " ".join(words),
+        " ".join(words) or "any value",
         n_rows,
         low,
         high,
@@ -206,11 +237,7 @@ def _interval(
 
 
 def _is_number(label: str) -> bool:
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return label.strip() == label and label.casefold() not in ("nan", "inf", "-inf", "infinity")
+    return _NUMBER.fullmatch(label) is not None
 
 
 def codebook_csv(columns: Sequence[DescribedColumn]) -> str:
@@ -315,8 +342,10 @@ def agrees_with_bounds(frame: Any, bounds: Mapping[str, Sequence[str]]) -> bool:
             .aggregate([([], "count_all")])
         )
         labels, *ends = (texts(rows.column(each).combine_chunks()) for each in (name, *pair))
+        distinct = pc.unique(labels)
         described = {
-            each.label: each for each in _labels(pc.unique(labels), np.ones(len(labels), np.int64), _OWN)
+            each.label: each
+            for each in _labels(distinct, np.ones(len(distinct), np.int64), _FLAT, is_label=True)
         }
         stated = {None: (None, None)} | {label: (each.low, each.high) for label, each in described.items()}
         for label, *cells in zip(labels.to_pylist(), *(end.to_pylist() for end in ends), strict=True):
@@ -343,9 +372,8 @@ def _widened(batch: pa.RecordBatch, tables: Mapping[str, list[pa.Array]], wide: 
 
 def _typed(ends: Sequence[str | None]) -> pa.Array:
     """Return bounds as whole numbers or numbers where all of them are, else as text."""
-    for read, kind in ((int, pa.int64()), (float, pa.float64())):
-        try:
-            return pa.array([None if end is None else read(end) for end in ends], kind)
-        except (ValueError, OverflowError):
-            continue
+    if all(end is None or _is_number(end) for end in ends):
+        for read, kind in ((int, pa.int64()), (float, pa.float64())):
+            with contextlib.suppress(ValueError, OverflowError):
+                return pa.array([None if end is None else read(end) for end in ends], kind)
     return pa.array(ends, pa.string())

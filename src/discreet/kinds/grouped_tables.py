@@ -13,7 +13,7 @@ from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Column, Role, Schema, other
 from discreet.core.tables.grouped import GroupedTable
-from discreet.core.verdict import Verdict, claimed
+from discreet.core.verdict import claimed
 from discreet.guarantees import MInvariance
 from discreet.kinds.kind import Line
 from discreet.kinds.tables import TableKind
@@ -34,6 +34,7 @@ class GroupedTableKind(TableKind):
     """Tables whose sensitive values are counted per group; a job about a table may make one."""
 
     name = "grouped-table"
+    groups_name = "groups"
     section = None
 
     def subject(self, release: Release) -> Any:
@@ -165,11 +166,6 @@ class GroupedTableKind(TableKind):
             ("groups", f"{n_groups:,}, each with {guarantee.m:,} values or more, all different"),
             *(line for line in lines if line[0] == "loss"),
         ]
-
-    def groups_of(self, verdict: Verdict) -> str:
-        """Return what is judged: groups of rows."""
-        del verdict
-        return "groups"
 
 
 def _recognized(release: Release) -> Iterator[tuple[str, str]]:

@@ -80,10 +80,6 @@ class PublicHidingFigures(PublicFigures):
 class PrivateHidingFigures(PrivateFigures):
     """The rules with their counts before and after, what hiding them cost, and what the method reports."""
 
-    def __init__(self, release: Release, public: PublicHidingFigures) -> None:
-        super().__init__(release)
-        self._public = public
-
     @cached_property
     def _original(self) -> Baskets:
         return _as_baskets(self.release, self.release.original)
@@ -92,7 +88,7 @@ class PrivateHidingFigures(PrivateFigures):
     def rules(self) -> tuple[RuleCounts, ...]:
         """The rules with their counts."""
         guarantee: Any = self.release.guarantee
-        before, after = guarantee.counts(self._original), guarantee.counts(self._public.baskets)
+        before, after = guarantee.counts(self._original), guarantee.counts(self.public.baskets)
         return tuple(map(RuleCounts, guarantee.rules, before, after))
 
     @cached_property
@@ -100,7 +96,7 @@ class PrivateHidingFigures(PrivateFigures):
         """What hiding cost; the original and the release are each mined once for it."""
         guarantee: Any = self.release.guarantee
         is_baskets = isinstance(self.release.data, Baskets)
-        released = self.release if is_baskets else self._public.baskets
+        released = self.release if is_baskets else self.public.baskets
         return hiding_quality(self._original, released, guarantee)
 
     @property
@@ -120,6 +116,7 @@ class PrivateHidingFigures(PrivateFigures):
 class HiddenRules(Kind):
     """What differs where sensitive rules are hidden, whatever kind of data they are hidden in."""
 
+    private_half = PrivateHidingFigures
     basis = "recomputed from the released data by the rules, which only you know; to others it is a claim"
 
     def verdict_for_others(self, verdict: Verdict) -> Verdict:
@@ -128,12 +125,8 @@ class HiddenRules(Kind):
 
     def public_figures(self, release: Release) -> PublicFigures:
         """Return what the released data shows."""
-        of_data = super().public_figures(release)  # type: ignore[safe-super]  # those of the kind of data
+        of_data = super().public_figures(release)
         return PublicHidingFigures(release, self.records_name, of_data)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return the rules and what hiding them cost."""
-        return PrivateHidingFigures(release, public)
 
     def why_not_for_rows(self) -> str | None:
         """Return that rules are hidden in all records together."""

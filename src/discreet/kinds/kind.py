@@ -88,6 +88,15 @@ class Kind(ABC):
     draws_records: ClassVar[bool] = False
     """Whether as many records are released as were drawn, whatever came in and was suppressed."""
 
+    public_half: ClassVar[type[PublicFigures]]
+    """The public half of the figures."""
+    private_half: ClassVar[type[PrivateFigures]]
+    """The private half of the figures; it may take over figures of the public one."""
+    not_for_rows: ClassVar[str | None] = None
+    """Why a recipe of this kind cannot protect new records; None where it can."""
+    groups_name: ClassVar[str] = "classes"
+    """What the groups that a verdict is about are called."""
+
     # --- jobs
 
     section: ClassVar[str | None] = None
@@ -224,7 +233,7 @@ class Kind(ABC):
 
     def why_not_for_rows(self) -> str | None:
         """Return why a recipe of this kind cannot protect new records; None where it can."""
-        return None
+        return self.not_for_rows
 
     # --- what is said about a release
 
@@ -232,13 +241,9 @@ class Kind(ABC):
         """Return a verdict as public files state it: it may rest on what only the owner has."""
         return verdict
 
-    @abstractmethod
     def public_figures(self, release: Release) -> PublicFigures:
         """Return the public half of the figures."""
-
-    @abstractmethod
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return the private half of the figures; it may take over figures of the public one."""
+        return self.public_half(release)
 
     @abstractmethod
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
@@ -249,17 +254,21 @@ class Kind(ABC):
         from discreet.measure.spelling import formula_cautions, identifier_cautions, identifiers_of
 
         public = self.public_figures(release)
-        private = None if release.original is None else self.private_figures(release, public)
+        private = None if release.original is None else self.private_half(release, public)
         cautions = self.cautions(release, public, private)
-        texts = self.published_texts(release)
+        texts, judged = self.published_texts(release), self.judged_values(release)
         # A keyed pseudonym keeps the name of its column, and names nobody.
         pseudonyms = {entry["name"] for entry in release.recipe.get("columns", ()) if entry.get("pseudonym")}
         identifiers = tuple(
             column
-            for column in identifiers_of(release, texts, self.judged_values(release))
+            for column in identifiers_of(release, texts, judged)
             if column.code != "named-identifier" or column.column not in pseudonyms
         )
-        all_cautions = (*cautions, *formula_cautions(*texts), *identifier_cautions(identifiers))
+        all_cautions = (
+            *cautions,
+            *formula_cautions(*texts, judged=judged),
+            *identifier_cautions(identifiers),
+        )
         return Figures(public, private, all_cautions, identifiers)
 
     @abstractmethod
@@ -292,7 +301,7 @@ class Kind(ABC):
     def groups_of(self, verdict: Verdict) -> str:
         """Return what the groups that a verdict is about are called."""
         del verdict
-        return "classes"
+        return self.groups_name
 
 
 def kind_named(name: str) -> Kind:

@@ -123,6 +123,9 @@ class LinkedTablesKind(Kind):
     name = "linked-tables"
     formats = TableKind.formats
     title = "Linked tables"
+    public_half = PublicLinkedFigures
+    private_half = PrivateLinkedFigures
+    not_for_rows = "linked tables, which are released together or not at all"
     records_name = "people"
     basis = "recomputed from the released tables, joined by their pseudonyms"
     section = "tables"
@@ -227,19 +230,6 @@ class LinkedTablesKind(Kind):
         verdict = judged.check(data)  # type: ignore[union-attr]  # a guarantee, as required
         counts = {"people": data.n_people, "rows": data.n_rows, "classes": data.counted.n_groups}
         return Judgment(counts, verdict)
-
-    def why_not_for_rows(self) -> str | None:
-        """Return that tables are linked anew."""
-        return "linked tables, which are released together or not at all"
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the released tables show together."""
-        return PublicLinkedFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the originals."""
-        del public
-        return PrivateLinkedFigures(release)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about each table, numbers of rows, gaps between dates, and choices by values."""

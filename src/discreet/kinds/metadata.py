@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet import __version__
@@ -51,6 +51,8 @@ _CONTEXT = {
     "extract": "cr:extract",
     "field": "cr:field",
     "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "includes": "cr:includes",
     "recordSet": "cr:recordSet",
     "source": "cr:source",
 }
@@ -60,7 +62,8 @@ _CONTEXT = {
 class Described:
     """What catalogues say of a release: what it is, what it guarantees, and its files.
 
-    ``files`` holds the digest and the size of each file of data, by its name.
+    ``files`` holds the digest and the size of each file of data, by its name, and ``parts`` those of each part of data
+    that a cluster wrote in several files.
     """
 
     release: Release
@@ -70,6 +73,7 @@ class Described:
     files: Mapping[str, Mapping[str, Any]]
     delimiter: str = ","
     decimal: str = "."
+    parts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def released(self) -> list[DescribedColumn]:
@@ -132,6 +136,9 @@ def data_package(described: Described, bounds: bool) -> dict[str, Any]:
         "hash": f"sha256:{described.files[name]['sha256']}",
         "schema": {"fields": fields, "missingValues": [""]},
     }
+    if described.parts:
+        resource["path"] = list(described.parts)
+        del resource["hash"]  # it is of one file
     if form in ("csv", "tsv"):
         resource |= {"encoding": "utf-8", "dialect": {"delimiter": described.delimiter}}
     package: dict[str, Any] = {
@@ -152,16 +159,16 @@ def data_package(described: Described, bounds: bool) -> dict[str, Any]:
 
 def _field(column: DescribedColumn, decimal: str) -> dict[str, Any]:
     kind = _FRICTIONLESS.get(column.type, "string")
-    field: dict[str, Any] = {
+    described: dict[str, Any] = {
         "name": column.name,
         "type": kind,
         "description": f"{_ROLES[column.role]}: {column.became}.",
     }
     if kind == "number" and decimal != ".":
-        field["decimalChar"] = decimal
+        described["decimalChar"] = decimal
     if kind == "string" and column.labels:
-        field["constraints"] = {"enum": [label.label for label in column.labels]}
-    return field
+        described["constraints"] = {"enum": [label.label for label in column.labels]}
+    return described
 
 
 _ROLES = {
@@ -177,6 +184,7 @@ _ROLES = {
 def croissant(described: Described) -> dict[str, Any]:
     """Return Croissant metadata, the guarantee and its limits in the vocabulary for responsible AI."""
     name = described.data
+    whole = "fileSet" if described.parts else "fileObject"
     sensitive = [column.name for column in described.released if column.role is Role.SENSITIVE]
     fields = [
         {
@@ -185,7 +193,7 @@ def croissant(described: Described) -> dict[str, Any]:
             "name": column.name,
             "description": f"{_ROLES[column.role]}: {column.became}.",
             "dataType": _CROISSANT.get(column.type, "sc:Text"),
-            "source": {"fileObject": {"@id": name}, "extract": {"column": column.name}},
+            "source": {whole: {"@id": name}, "extract": {"column": column.name}},
         }
         for column in described.released
     ]
@@ -202,22 +210,34 @@ def croissant(described: Described) -> dict[str, Any]:
             f"Made by the method {described.release.recipe.get('method')} of Discreet {__version__}."
         ),
         "rai:dataLimitations": described.limits,
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": name,
-                "name": name,
-                "contentUrl": name,
-                "encodingFormat": _MEDIA.get(name.rpartition(".")[2], "application/octet-stream"),
-                "contentSize": f"{described.files[name]['bytes']} B",
-                "sha256": described.files[name]["sha256"],
-            }
-        ],
+        "distribution": _distribution(described),
         "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
     }
     if described.about.date is not None:
         record["datePublished"] = described.about.date.isoformat()
     return record
+
+
+def _distribution(described: Described) -> list[dict[str, Any]]:
+    """Return the file of rows, or the set of its parts with each of them."""
+    name = described.data
+    media = _MEDIA.get(name.rpartition(".")[2], "application/octet-stream")
+    objects: list[dict[str, Any]] = [
+        {
+            "@type": "cr:FileObject",
+            "@id": file,
+            "name": file,
+            "contentUrl": file,
+            "encodingFormat": media,
+            "contentSize": f"{entry['bytes']} B",
+            "sha256": entry["sha256"],
+        }
+        for file, entry in (described.parts or {name: described.files[name]}).items()
+    ]
+    if described.parts:
+        parts = {"@type": "cr:FileSet", "@id": name, "name": name, "encodingFormat": media}
+        objects.append(parts | {"includes": f"{name}/*.parquet"})
+    return objects
 
 
 def health_dcat(described: Described) -> dict[str, Any]:

@@ -59,7 +59,8 @@ class SketchSection:
 
     def __post_init__(self) -> None:
         """Refuse a key that can be guessed."""
-        if isinstance(self.key, bytes | str) and 0 < len(self.key) < SHORTEST_KEY:
+        key = self.key.encode() if isinstance(self.key, str) else self.key
+        if isinstance(key, bytes) and 0 < len(key) < SHORTEST_KEY:
             raise InputError(
                 f"The key of sketches needs at least {SHORTEST_KEY} bytes, or it can be guessed."
             )
@@ -136,6 +137,9 @@ class SketchKind(Kind):
     name = "sketches"
     formats = ("arrow",)
     title = "Sketches"
+    public_half = PublicSketchFigures
+    private_half = PrivateSketchFigures
+    not_for_rows = "sketches: new records need no recipe, but the same key"
     records_name = "records"
     basis = "from the lengths, and what is kept of the records"
     by_evidence = True
@@ -198,19 +202,6 @@ class SketchKind(Kind):
 
         del guarantee, is_named
         return Judgment({"records": len(data)}, written.claims(), why=KEPT_EVIDENCE)
-
-    def why_not_for_rows(self) -> str | None:
-        """Return that the key is all that new records need."""
-        return "sketches: new records need no recipe, but the same key"
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the sketches show."""
-        return PublicSketchFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what the method reports."""
-        del public
-        return PrivateSketchFigures(release)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about the key, short sketches and suppressed records."""

@@ -22,7 +22,14 @@ from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict, claimed, conjunction
 from discreet.engines.formats import WRITTEN, format_of, output_format
 from discreet.engines.inputs import files_of
-from discreet.guarantees import DistinctDiversity, KAnonymity, PerUnit, RulesHidden, TCloseness
+from discreet.guarantees import (
+    DistinctDiversity,
+    KAnonymity,
+    PerUnit,
+    RulesHidden,
+    SampledPrivacy,
+    TCloseness,
+)
 from discreet.kinds.kind import TEXT, TEXTS, Input, Kind, Line
 from discreet.kinds.roles import column_from, complete
 from discreet.kinds.wording import nearest_name, number, percent, span
@@ -159,6 +166,8 @@ class TableKind(Kind):
     name = "table"
     formats = WRITTEN
     title = "A table"
+    public_half: ClassVar[type[PublicFigures]] = PublicTableFigures
+    private_half: ClassVar[type[PrivateFigures]] = PrivateTableFigures
     records_name = "rows"
     section: ClassVar[str | None] = "columns"
     takes = "table"
@@ -281,7 +290,7 @@ class TableKind(Kind):
             guarantee = with_reading(guarantee, data)
         parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
         hidden = () if is_named else written.hidden_columns
-        reasons = [_not_shown(part, data, hidden) for part in parts]
+        reasons = [_not_shown(part, data, hidden, is_named=is_named) for part in parts]
         shows_all = guarantee is not None and not any(reasons)
         judgment = judge_table(
             data,
@@ -319,14 +328,6 @@ class TableKind(Kind):
         from discreet.kinds.codebook import with_bounds
 
         return replace(release, data=with_bounds(release.data, self.codebook(release)))
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the released rows show."""
-        return PublicTableFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the original."""
-        return PrivateTableFigures(release, public)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about generalized rows, and about sensitive values that are spelled alike."""
@@ -446,11 +447,13 @@ class TableKind(Kind):
         before, after = (
             percent(measured.prosecutor.highest) for measured in (private.risk_before, private.risk)
         )
-        by_people = (
-            "by the released rows and by whose rows they are, which is private: others cannot recompute it"
-        )
+        basis = self.basis
+        if is_counted_privately(release):
+            basis = "by the released rows and by whose rows they are, which is private: others cannot recompute it"
+        elif release.guarantee.needs_original:
+            basis = "by the released rows and by the original, which is private: others cannot recompute it"
         return [
-            ("", by_people if is_counted_privately(release) else self.basis),
+            ("", basis),
             ("rows", f"{counts.n_out:,} released, {suppressed}"),
             ("classes", f"{private.risk.n_classes:,}, with {sizes}"),
             *_search_lines(private),
@@ -495,10 +498,12 @@ def with_reading(guarantee: RulesHidden, table: Table) -> RulesHidden:
     return replace(guarantee, reading=row_items(table, None, named, owner="check"))
 
 
-def _not_shown(part: Guarantee | None, data: Table, hidden: tuple[str, ...]) -> str:
+def _not_shown(part: Guarantee | None, data: Table, hidden: tuple[str, ...], *, is_named: bool) -> str:
     """Return why the rows of a table cannot show a guarantee; empty where they can."""
     if isinstance(part, PerUnit) and data.schema.person is None:
         return _UNITS_GONE
+    if part is not None and part.not_shown and not is_named:
+        return part.not_shown
     inner = part.guarantee if isinstance(part, PerUnit) else part
     if not isinstance(inner, TCloseness) or inner.distance not in ("ordered", "hierarchical"):
         return ""
@@ -514,4 +519,6 @@ def _partly(part: Guarantee | None, data: Table, reason: str) -> Iterator[Verdic
     if isinstance(part, PerUnit) and isinstance(part.guarantee, KAnonymity | DistinctDiversity):
         by_rows = part.guarantee.check(data)
         yield replace(by_rows, guarantee=f"{part.guarantee!r} by rows")
+    if isinstance(part, SampledPrivacy):
+        yield KAnonymity(part.smallest).check(data)
     yield claimed(repr(part))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discreet.core.figures import Caution, PrivateFigures, PublicFigures
+from discreet.core.figures import Caution, PrivateFigures
 from discreet.core.records.uncertain_points import SUFFIX, UncertainPoints
 from discreet.core.release import Release
 from discreet.core.schema import Column, other
@@ -77,12 +77,11 @@ class UncertainKind(PseudoKind):
 
     name = "uncertain-records"
     title = "Uncertain records"
+    public_half = PublicUncertainFigures
+    private_half = PrivateUncertainFigures
+    not_for_rows = "uncertain records, whose spreads are found in a whole table"
     basis = "from the expected anonymity of each record, as it was calibrated"
     draws_records = False
-
-    def why_not_for_rows(self) -> str | None:
-        """Return that spreads are found in a whole table."""
-        return "uncertain records, whose spreads are found in a whole table"
 
     def read_released(self, written: Written, *, texts: bool) -> Any:
         """Return the rows of a folder as a table; spreads have no role of their own."""
@@ -95,15 +94,6 @@ class UncertainKind(PseudoKind):
         """Return the names of the columns that were read, and of the spreads, which the method made."""
         names = set(data.source.names)
         return names, {name for name in names if _is_spread(name, names)}
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the distributions show."""
-        return PublicUncertainFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the original."""
-        del public
-        return PrivateUncertainFigures(release)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return what spreads show, and how many records are spread so wide that little is left of them."""

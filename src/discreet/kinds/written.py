@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ class Written:
         Whether a file is missing, or is not what was written.
     is_measured
         Whether the data is measured by all guarantees, beside the one that it is judged by.
+    reading
+        The engine and the cluster that the files of a cluster are read on, where they are not read here.
     """
 
     folder: Path
@@ -54,6 +56,7 @@ class Written:
     population: Any = None
     is_changed: bool = False
     is_measured: bool = False
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> Kind:
@@ -82,6 +85,9 @@ class Written:
     def frame(self, name: str, labels: tuple[str, ...] = ()) -> Any:
         """Read a file of the folder; labels stay text, whatever they look like."""
         path = self.file(name)
+        if self.reading:
+            frame = read(path, **self.reading)
+            return self._without_bounds(frame) if name == DATA and self.record.get("bounds") else frame
         # Releases write nulls as empty cells; NA may be a value.
         reading: dict[str, Any] = {"nulls": ("",)}
         if format_named(path.suffix[1:]).text and labels:
@@ -96,11 +102,12 @@ class Written:
         bounds, engine = self.record["bounds"], engine_of(frame)
         names = engine.schema(frame).names
         pairs = bounds.items() if isinstance(bounds, Mapping) else [(None, ())]
-        added = [new for _, pair in pairs for new in pair]
-        if not all(name in names for name, _ in pairs) or not set(added) <= set(names):
+        are_texts = all(isinstance(pair, list) and [str, str] == [*map(type, pair)] for _, pair in pairs)
+        if not are_texts or not all(len({name, *pair} & set(names)) == 3 for name, pair in pairs):
             raise InputError(f"{self.folder / RECORD} names columns of bounds that the data does not have.")
         if not agrees_with_bounds(frame, bounds):
             raise InputError("The columns of bounds are not those of the labels beside them.")
+        added = {new for pair in bounds.values() for new in pair}
         return engine.select(frame, [name for name in names if name not in added])
 
     @property

@@ -23,7 +23,7 @@ _YEAR = r"(?:18|19|20)\d\d"
 _FINER = re.compile(
     r"\d{4}-\d{1,2}(-\d{1,2})?\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b"
     rf"|\b\d{{4}}[ /-]?[QW]\d|\b[QW]\d{{1,2}}[ /-]*\d{{4}}\b"
-    r"|\b\d{1,2}[. -]+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    rf"|\b\d{{1,2}}[. -]+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\b\d{{1,2}}{_MONTH}(\d\d|{_YEAR})\b"
     rf"|\b(0?[1-9]|1[0-2])[./-]{_YEAR}\b|\b{_YEAR}[./](0?[1-9]|1[0-2])\b"
     rf"|\b{_MONTH}\b\.?[ ,'-]*(\d\d|{_YEAR})\b|\b{_YEAR}[ ,-]+{_MONTH}\b",
     re.IGNORECASE,

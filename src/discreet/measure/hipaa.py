@@ -18,11 +18,13 @@ from discreet.core.identifiers import DIRECT, LETTERS, identifiers_in, named_let
 from discreet.core.params import InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.tables.labels import Any_, SetOf, parse_label, texts
-from discreet.measure.dates import ages_why, dates_why, fineness_of
+from discreet.measure.dates import YEARS, ages_why, dates_why, fineness_of
 from discreet.measure.spelling import LIKELY, text_frames
 
 FEWEST_PEOPLE = 20_000
 _FEW, _UNIQUE, _MOSTLY = 20, 0.9, 0.9
+_CALENDAR = (YEARS[1] - YEARS[0]) * 10_000
+"""How far apart whole numbers such as 20240501 are at most that are days of these years."""
 _ALWAYS = "ADEFGPQ"
 _LISTS = (["item"], ["label"])
 """Items of baskets and labels of cells: each stands once in a list, so that none is anybody's own."""
@@ -204,13 +206,20 @@ class _Look:
         """Judge ages and dates by their values, whatever else their names speak of."""
         words = tokens(facts.name)
         is_dated = facts.type == "date" or named_letter(facts.name) == "C"
-        if not (is_dated or (facts.is_text and facts.length <= 2 * len("[2020-01-01, 2020-12-31]"))):
+        is_short = facts.is_text and facts.length <= 2 * len("[2020-01-01, 2020-12-31]")
+        is_near = facts.is_whole and facts.span is not None and facts.span <= _CALENDAR
+        if not (is_dated or is_short or is_near):
             return None
         labels = _shown(values())
         if not is_dated:
             days = sum(fineness_of(text, is_dated=False) == "finer" for text in labels)
-            why = f"{days:,} of its different values are dates finer than a year"
-            return SafeHarborFinding("C", facts.name, why) if days and days >= _MOSTLY * len(labels) else None
+            is_sure = days >= _MOSTLY * len(labels)
+            if not days or (is_near and not is_sure):
+                return None
+            why = (
+                f"{days:,} of its different values {'are' if is_sure else 'may hold'} dates finer than a year"
+            )
+            return SafeHarborFinding("C", facts.name, why, is_sure)
         if speaks_of(words, "age"):
             judged = ages_why(labels)
         else:

@@ -137,21 +137,23 @@ def _held(names: pa.Array, held: Any) -> Iterable[str]:
     return found
 
 
-def published_formulas(published: Any) -> int:
+def published_formulas(published: Any, judged: Mapping[str, tuple[pa.Array, Any]] | None = None) -> int:
     """Count the cells, items and names of columns in published data that a spreadsheet would run.
 
     Everything that leaves is counted here: releases, frames and baskets. An item counts once, however many baskets
-    hold it.
+    hold it. ``judged`` holds values and counts of columns that need not be read again, null first.
 
     >>> published_formulas(Baskets.from_lists([["=1+1", "milk"], ["=1+1"], ["-5"]]))
     1
     """
-    return sum(map(formula_cells, text_frames(published)))
+    return sum(formula_cells(frame, judged or {}) for frame in text_frames(published))
 
 
-def formula_cautions(*published: Any) -> tuple[Caution, ...]:
+def formula_cautions(
+    *published: Any, judged: Mapping[str, tuple[pa.Array, Any]] | None = None
+) -> tuple[Caution, ...]:
     """Return what to say of published data that a spreadsheet would run; nothing where there is none."""
-    n_formulas = sum(map(published_formulas, published))
+    n_formulas = sum(published_formulas(data, judged) for data in published)
     if not n_formulas:
         return ()
     return (

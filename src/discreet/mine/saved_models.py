@@ -61,6 +61,19 @@ _PARAMETERS = {
     "LogisticRegression": ("C",),
     "PCA": ("n_components",),
 }
+_SHAPES = {
+    "KMeans": {"cluster_centers_": "kn"},
+    "GaussianNB": {"class_count_": "c", "class_prior_": "c", "theta_": "cn", "var_": "cn"},
+    "CategoricalNB": {"class_count_": "c", "class_log_prior_": "c", "n_categories_": "n"},
+    "Ridge": {"coef_": "n", "intercept_": ""},
+    "LogisticRegression": {"coef_": "fn", "intercept_": "f"},
+    "PCA": {
+        "mean_": "n", "components_": "pn", "explained_variance_": "p", "explained_variance_ratio_": "p",
+        "singular_values_": "p",
+    },
+}  # fmt: skip
+"""The dimensions of what estimators learned: classes (c), those with coefficients (f), columns (n), clusters (k),
+components (p)."""
 _LISTS = ("category_count_", "feature_log_prob_")
 _NUMBERS = ("n_iter_", "inertia_", "epsilon_", "intercept_", "n_samples_", "noise_variance_", "n_components_")
 
@@ -237,7 +250,37 @@ def _estimator(record: Mapping[str, Any]) -> Any:
         model._n_threads, model.labels_ = 1, np.empty(0, np.int32)
     model.feature_names_in_ = np.array(record["columns"], dtype=object)
     model.n_features_in_ = len(record["columns"])
+    _require_shapes(kind, model)
     return model
+
+
+def _require_shapes(kind: str, model: Any) -> None:
+    """Raise an InputError unless what was learned has numbers of the shapes that predicting takes for granted."""
+    columns, classes = model.feature_names_in_, getattr(model, "classes_", np.arange(1))
+    n, c = model.n_features_in_, classes.size
+    sizes = {"n": n, "c": c, "f": 1 if c == 2 else c}
+    sizes |= {"k": getattr(model, "n_clusters", 0), "p": getattr(model, "n_components_", 0)}
+    shapes = {
+        name: (np.asarray(getattr(model, name)), tuple(sizes[size] for size in dimensions))
+        for name, dimensions in _SHAPES[kind].items()
+    }
+    listed = [getattr(model, name) for name in _LISTS] if kind == "CategoricalNB" else []
+    _require_fitting(
+        all(isinstance(name, str) for name in columns) and 0 < n == len(set(columns)),
+        classes.ndim == 1 and classes.dtype.kind in "iufUb" and 0 < c == np.unique(classes).size,
+        all(array.shape == shape for array, shape in shapes.values()),
+        all(array.dtype.kind in "iuf" and np.isfinite(array).all() for array, _ in shapes.values()),
+        all(len(entries) == n for entries in listed),
+        all(
+            entry.shape == (c, number) and np.isfinite(entry).all()
+            for entries in listed
+            for entry, number in zip(entries, model.n_categories_, strict=True)
+        ),
+        kind != "LogisticRegression" or c > 1,
+        kind != "GaussianNB" or bool((model.var_ > 0).all() and (model.class_prior_ >= 0).all()),
+    )
+    if kind == "CategoricalNB":
+        _require_fitting(*(bool((entry <= 0).all()) for entry in model.feature_log_prob_))
 
 
 def _require_fitting(*conditions: bool) -> None:

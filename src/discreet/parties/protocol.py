@@ -40,7 +40,10 @@ def several_runs_leak(least: int) -> str:
 
 def own_rows_leak(least: int, rows: str = "rows") -> str:
     """Return that a party knows what it counted itself; 2 is the least ``least``."""
-    return f"A party can subtract its own {rows} from a count: of the others fewer than {max(2, least)} may be left."
+    return (
+        f"A party can subtract its own {rows} from a count: of the others fewer than {max(2, least)} may be left. So a "
+        f"party that makes {rows} up can open any count of the others, and nobody notices."
+    )
 
 
 @public

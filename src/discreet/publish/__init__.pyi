@@ -26,5 +26,6 @@ from .tables.local_suppression import LocalSuppression as LocalSuppression
 from .tables.microaggregation import Microaggregation as Microaggregation
 from .tables.mondrian import Mondrian as Mondrian
 from .tables.optimal_lattice import OptimalLattice as OptimalLattice
+from .tables.safe_pub import SafePub as SafePub
 from .tables.samarati import Samarati as Samarati
 from .uncertain.uncertain_records import UncertainRecords as UncertainRecords

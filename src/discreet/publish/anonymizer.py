@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from discreet.publish.tables.publisher import TablePublisher
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A publisher of tables that learns its cells from one frame, and generalizes others by them.
 
@@ -57,20 +59,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
     ['*']
     """
 
-    def __init__(
-        self,
-        publisher: TablePublisher,
-        *,
-        quasi: Sequence[str],
-        sensitive: Sequence[str] = (),
-        identifier: Sequence[str] = (),
-        person: str | None = None,
-    ) -> None:
-        self.publisher = publisher
-        self.quasi = quasi
-        self.sensitive = sensitive
-        self.identifier = identifier
-        self.person = person
+    publisher: TablePublisher
+    _: KW_ONLY
+    quasi: Sequence[str]
+    sensitive: Sequence[str] = ()
+    identifier: Sequence[str] = ()
+    person: str | None = None
 
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
         """Release a frame, and learn its cells; ``y`` is not looked at."""

@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from discreet import __version__
+from discreet.core.boundary import is_on_cluster
+from discreet.core.engine import engine_of
 from discreet.core.errors import DiscreetError, OutputError, ParameterError, PromiseBrokenError
 from discreet.core.params import OneOf, require
 from discreet.core.release import Release
@@ -62,6 +65,7 @@ def write_release(
     format: str | None = None,  # noqa: A002
     report: bool = True,
     overwrite: bool = False,
+    strict: bool = False,
     name: str | None = None,
     source: str | None = None,
     pdf: bool = False,
@@ -77,6 +81,8 @@ def write_release(
     digest of release.json, in which are those of all public files, stays with the owner and ties the two folders.
     """
     kind = kind_of(release)
+    if not is_on_cluster(release.data):
+        release.refuse_unless_published(strict=strict, allow=allow)
     require("write", "format", format, OneOf((None, *kind.formats)))
     for extra in include:
         require("write", "include", extra, OneOf(INCLUDED))
@@ -92,17 +98,49 @@ def write_release(
         destination(to, release, format) as rows,
         atomic_folders({folder: RELEASE, private: PRIVATE}, overwrite=overwrite) as (public, owners),
     ):
+        chosen, lazy, written = format or kind.usual_format(release), release, []
+        if is_on_cluster(release.data):
+            written = kind.write(
+                kind.with_bounds(release) if "bounds" in include else release, public, chosen
+            )
+            release = _on_disk(release, written[0])
+            release.refuse_unless_published(strict=strict, allow=allow)
         _write_private(release, owners, about, report=report)
-        chosen = format or kind.usual_format(release)
         allowed = sorted({each.column for each in release.figures.identifiers} & set(allow))
-        _write_public(release, kind, public, chosen, about, allowed, report=report, pdf=pdf, include=include)
+        _write_public(
+            release, kind, public, chosen, about, allowed, written, report=report, pdf=pdf, include=include
+        )
         if key is not None:
             write_signature(public / RECORD, key)
         write_text(owners / DIGESTS, record_text(digests(public / RECORD, owners))).chmod(0o600)
         if rows is not None:
             _judge_again(release, lambda: kind.of_table(release, rows.rows), str(to and without_password(to)))
             rows.commit()
+    # What was judged and counted of the files need not be counted again of the rows that they were written from.
+    vars(lazy).update(verdict=release.verdict, figures=release.figures)
     return folder
+
+
+def _on_disk(release: Release, path: Path) -> Release:
+    """Return a release on a cluster with its rows as they lie on disk, all of them there.
+
+    Rows on a cluster are worked out again for whatever is asked of them. So they are written first, and judged and
+    described by what was written.
+    """
+    engine = engine_of(release.frame)
+    settled = replace(release, data=engine.written(path, release.frame))
+    n_rows = release.evidence.n_rows - release.evidence.suppressed
+    if engine.schema(settled.frame) != engine.schema(release.frame) or settled.table.n_rows != n_rows:
+        raise _unlike("parquet files")
+    return settled
+
+
+def _unlike(place: str) -> OutputError:
+    """Return the error for written data that is not what was to be written."""
+    return OutputError(
+        f"The released data cannot be read back from {place} as it was, so nothing was written; write "
+        "another format, such as parquet."
+    )
 
 
 @contextmanager
@@ -151,6 +189,7 @@ def _write_public(
     format: str,  # noqa: A002
     about: About,
     allowed: Sequence[str],
+    written: list[Path],
     *,
     report: bool,
     pdf: bool,
@@ -159,12 +198,13 @@ def _write_public(
     """Write what is handed on, and judge the data as it lies on disk."""
     record = public_record(release) | about.to_dict() | ({"allowed": allowed} if allowed else {})
     if "bounds" in include:
-        written = kind.write(kind.with_bounds(release), folder, format)
+        written = written or kind.write(kind.with_bounds(release), folder, format)
         record["bounds"] = {name: list(pair) for name, pair in bounds_columns(kind.codebook(release)).items()}
     else:
-        written = kind.write(release, folder, format)
+        written = written or kind.write(release, folder, format)
     write_text(folder / RECORD, record_text(record))
-    _judge_again(release, lambda: kind.read_back(release, folder, format), f"{format} files")
+    if not is_on_cluster(release.data):
+        _judge_again(release, lambda: kind.read_back(release, folder, format), f"{format} files")
     if kind.codebook(release):
         written += _write_metadata(release, kind, folder, format, about, include, written)
     if report:
@@ -196,12 +236,15 @@ def _write_metadata(
         {path.name: described_file(path) for path in data},
         layout.delimiter,
         layout.decimal if format == "csv" else ".",
+        {
+            f"{path.name}/{part.name}": described_file(part)
+            for path in data
+            if path.is_dir()
+            for part in sorted(path.iterdir())
+        },
     )
-    codebook = write_text(folder / CODEBOOK, codebook_csv(described.columns))
-    if any(path.is_dir() for path in data):
-        return [codebook]  # catalogues describe single files
     written = [
-        codebook,
+        write_text(folder / CODEBOOK, codebook_csv(described.columns)),
         write_text(folder / "datapackage.json", json_text(data_package(described, "bounds" in include))),
         write_text(folder / "croissant.json", json_text(croissant(described))),
     ]
@@ -283,10 +326,7 @@ def _judge_again(release: Release, read_back: Callable[[], Any], place: str) -> 
     except DiscreetError:
         subject = None
     if subject is None:
-        raise OutputError(
-            f"The released data cannot be read back from {place} as it was, so nothing was written; write "
-            "another format, such as parquet."
-        )
+        raise _unlike(place)
     if not verdict.ok:
         raise PromiseBrokenError(
             f"What was written into {place} does not keep the guarantee, so it was removed. {verdict}"

@@ -15,6 +15,7 @@ from discreet.engines.formats import ALL, PACKED
 from discreet.engines.inputs import DATABASES
 from discreet.studio import pages
 from discreet.studio.openapi import described_routes
+from discreet.studio.origins import displayed_name
 from discreet.studio.projects import Project, Projects
 from discreet.studio.tasks import TASKS
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 LARGEST_UPLOAD = 8 * 1024**3
 _LARGEST_FORM = 2 * 1024 * 1024
-_LONGEST_NAME = 120
 _ENDINGS = {ending for file_format in ALL for ending in file_format.endings} | {
     ".dat",
     ".basket",
@@ -46,12 +46,23 @@ class Visit:
     token: str
 
     @property
+    def root(self) -> str:
+        """How the path of every address begins; what pages send and get names addresses without it."""
+        return str(self.request.scope["root_path"])
+
+    @property
     def project(self) -> Project:
         """The project that the address names."""
         project = self.projects.named(self.request.path_params["project"])
         if project is None:
             raise MissingPageError
         return project
+
+    def project_with(self, step: str) -> Project:
+        """Return the project of the address, if its task has the step."""
+        if step not in dict(pages.steps_of(self.project)):
+            raise MissingPageError
+        return self.project
 
     async def form(self) -> list[tuple[str, str]]:
         """Return the fields of a form, which arrive as a JSON list of pairs."""
@@ -80,7 +91,8 @@ class Visit:
         """Return a page."""
         from starlette.responses import HTMLResponse
 
-        return HTMLResponse(pages.render_page(template_name, token=self.token, **values), status_code=status)
+        content = pages.render_page(template_name, root=self.root, token=self.token, **values)
+        return HTMLResponse(content, status_code=status)
 
 
 class MissingPageError(Exception):
@@ -91,7 +103,7 @@ Handler = Callable[[Visit], Awaitable["Response"]]
 
 
 def go(address: str) -> Response:
-    """Send the browser on, after something was changed."""
+    """Send the browser on, after something was changed, to an address without the root."""
     from starlette.responses import JSONResponse
 
     return JSONResponse({"go": address})
@@ -141,8 +153,8 @@ def studio_application(projects: Projects, token: str) -> Starlette:
         """Describe the addresses of the studio for machines."""
         from starlette.responses import JSONResponse
 
-        del visit
-        return JSONResponse(described_routes([*pages_of, ("GET", "/openapi.json", described)]))
+        listed = described_routes([*pages_of, ("GET", "/openapi.json", described)])
+        return JSONResponse({**listed, "servers": [{"url": visit.root}]})
 
     routes = [
         Route(path, endpoint(handler), methods=[method])
@@ -204,19 +216,6 @@ async def stored(visit: Visit, *, largest: int = LARGEST_UPLOAD) -> tuple[str, P
         path.unlink(missing_ok=True)
         raise
     return name, path
-
-
-def displayed_name(name: str) -> str:
-    r"""Return the name of a file as pages and jobs show it: its last part, without anything that cannot be printed.
-
-    >>> displayed_name("../../etc/pass\u202ewd.csv"), displayed_name("")
-    ('passwd.csv', 'data.csv')
-    """
-    last = name.replace("\\", "/").rpartition("/")[2]
-    printable = "".join(char for char in last if char.isprintable()).strip(". ")
-    if len(printable) > _LONGEST_NAME:
-        printable = printable[-_LONGEST_NAME:]
-    return printable or "data.csv"
 
 
 def _ending(name: str) -> str:

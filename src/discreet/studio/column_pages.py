@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.errors import DiscreetError, InputError
 from discreet.core.hierarchy.code_systems import system_names
 from discreet.core.hierarchy.scales import scale_names
+from discreet.core.registry import METHODS
 from discreet.core.schema import Role
 from discreet.studio import editing
 from discreet.studio.app import MissingPageError, Visit, download, go
+from discreet.studio.documents import NAMES
 from discreet.studio.home_pages import first_look
 from discreet.studio.origins import READ_BY
 from discreet.studio.pages import template
@@ -20,22 +22,15 @@ from discreet.studio.projects import Project
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-ROLE_WORDS = {
-    Role.IDENTIFIER: "names a person; left out",
-    Role.PERSON: "says whose row it is; left out, and people are counted",
-    Role.QUASI: "others may know it; made coarser",
-    Role.SENSITIVE: "must not be learned about a person; kept exact",
-    Role.OTHER: "neither; kept exact",
-    Role.DROP: "nobody needs it; left out",
+ROLES = {
+    Role.IDENTIFIER: ("Identifier", "names a person; left out"),
+    Role.PERSON: ("Person", "says whose row it is; left out, and people are counted"),
+    Role.QUASI: ("Quasi-identifier", "others may know it; made coarser"),
+    Role.SENSITIVE: ("Sensitive", "must not be learned about a person; kept exact"),
+    Role.OTHER: ("Other", "neither; kept exact"),
+    Role.DROP: ("Not needed", "nobody needs it; left out"),
 }
-ROLE_NAMES = {
-    Role.IDENTIFIER: "Identifier",
-    Role.PERSON: "Person",
-    Role.QUASI: "Quasi-identifier",
-    Role.SENSITIVE: "Sensitive",
-    Role.OTHER: "Other",
-    Role.DROP: "Not needed",
-}
+_LONGEST_NAME = 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -47,7 +42,7 @@ def data_path(project: Project) -> str:
 
 
 async def _look(visit: Visit) -> Response:
-    project = visit.project
+    project = visit.project_with("look")
     data_path(project)
     return visit.page("look.html", project=project, step="look", preview=project.preview)
 
@@ -55,7 +50,9 @@ async def _look(visit: Visit) -> Response:
 async def _pairs(visit: Visit) -> Response:
     from starlette.responses import HTMLResponse
 
-    project = visit.project
+    project = visit.project_with("look")
+    if not project.columns:
+        raise MissingPageError
     roles = {name: entry["role"] for name, entry in project.document.get("columns", {}).items()}
     names = [name for name in project.columns if roles.get(name) not in ("identifier", "person", "drop")]
     unique = await project.looker.ask(looking.unique_pairs, data_path(project), project.reading, names)
@@ -64,7 +61,7 @@ async def _pairs(visit: Visit) -> Response:
 
 async def _reading(visit: Visit) -> Response:
     """Read the file another way."""
-    project, fields = visit.project, dict(await visit.form())
+    project, fields = visit.project_with("look"), dict(await visit.form())
     reading: dict[str, Any] = {
         name: fields[name] for name in READ_BY if fields.get(name, "").strip() and name != "header"
     }
@@ -83,13 +80,13 @@ async def _reading(visit: Visit) -> Response:
 
 
 async def _roles(visit: Visit) -> Response:
-    project = visit.project
+    project = visit.project_with("roles")
     proposals = {proposal["name"]: proposal for proposal in project.proposals}
     return visit.page(
         "roles.html",
         project=project,
         step="roles",
-        roles={role.value: (ROLE_NAMES[role], ROLE_WORDS[role]) for role in Role},
+        roles={role.value: words for role, words in ROLES.items()},
         entries=project.document["columns"],
         proposals=proposals,
         ways=editing.WAYS,
@@ -99,7 +96,7 @@ async def _roles(visit: Visit) -> Response:
 
 async def _role(visit: Visit) -> Response:
     """Change the role of a column."""
-    project, fields = visit.project, dict(await visit.form())
+    project, fields = visit.project_with("roles"), dict(await visit.form())
     name = _column(project, fields.get("column", ""))
     role = next((role for role in Role if role.value == fields.get("role")), None)
     if role is None:
@@ -121,7 +118,7 @@ async def _role(visit: Visit) -> Response:
         for guarantee in document["guarantee"]
         if guarantee.get("of") is None or columns.get(guarantee["of"], {}).get("role") == "sensitive"
     ]
-    label = f"“{name}” is {ROLE_NAMES[role].lower()}"
+    label = f"“{name}” is {ROLES[role][0].lower()}"
     project.change(label, {**document, "columns": columns, "guarantee": guarantees})
     return go(f"/p/{project.number}/roles")
 
@@ -135,7 +132,7 @@ def _column(project: Project, position: str) -> str:
 
 def _here(visit: Visit) -> tuple[Project, str, str]:
     """Return the project, the column of the address, and the address of its page."""
-    project = visit.project
+    project = visit.project_with("roles")
     position = visit.request.path_params["column"]
     return project, _column(project, position), f"/p/{project.number}/column/{position}"
 
@@ -163,7 +160,8 @@ async def _editor(visit: Visit) -> Response:
             problem = problem or str(error)
     counts = dict(drawn["bars"]) if not drawn["line"] else {}
     return visit.page(
-        "column.html", project=project, step="roles", name=name, address=address, entry=entry or {}, way=way,
+        "column.html", project=project, step="roles", name=name, address=visit.root + address, entry=entry or {},
+        way=way, method=project.document["method"].get("name"), limits=_limits(project, name),
         ways=editing.WAYS, drawn=drawn, levels=levels, problem=problem, level=level, counts=counts,
         boxes=None if lines is None else editing.value_groups(lines, level),
         n_levels=0 if lines is None else len(lines[0]) - 2,
@@ -197,6 +195,33 @@ async def _try(visit: Visit) -> Response:
         looking.hierarchy_levels, data_path(project), project.reading, name, entry
     )
     return HTMLResponse(template("levels.html", levels=levels))
+
+
+def _limits(project: Project, name: str) -> tuple[int, int | None] | None:
+    """Return the lowest and highest level that the method may take; None where it chooses row by row."""
+    method = project.document["method"]
+    if not {"lowest", "highest"} <= METHODS[method["name"]].options().keys():
+        return None
+    return method.get("lowest", {}).get(name, 0), method.get("highest", {}).get(name)
+
+
+async def _name_levels(visit: Visit) -> Response:
+    """Name the levels of a column, and set between which of them the method may choose."""
+    project, name, address = _here(visit)
+    pairs = await visit.form()
+    fields, document = dict(pairs), project.document
+    names = [text.strip()[:_LONGEST_NAME] for key, text in pairs if key == "name"]
+    document = {**document, NAMES: {**document.get(NAMES, {}), name: names}} if any(names) else document
+    if _limits(project, name) is not None:
+        texts = [fields.get(which, "") for which in ("lowest", "highest")]
+        if not all(map(str.isdecimal, texts)) or int(texts[0]) > int(texts[1]):
+            raise InputError("Choose a lowest level that is not above the highest.")
+        method = dict(document["method"])
+        for which, text in zip(("lowest", "highest"), texts, strict=True):
+            method[which] = {**method.get(which, {}), name: int(text)}
+        document = {**document, "method": method}
+    project.change(f"Levels of “{name}”", document)
+    return go(address)
 
 
 async def _move(visit: Visit) -> Response:
@@ -259,6 +284,7 @@ ROUTES = (
     ("GET", "/p/{project}/column/{column}", _editor),
     ("POST", "/p/{project}/column/{column}", _set),
     ("POST", "/p/{project}/column/{column}/try", _try),
+    ("POST", "/p/{project}/column/{column}/levels", _name_levels),
     ("POST", "/p/{project}/column/{column}/move", _move),
     ("POST", "/p/{project}/column/{column}/load", _load),
     ("GET", "/p/{project}/column/{column}/hierarchy.csv", _save),

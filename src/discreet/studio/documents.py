@@ -19,6 +19,8 @@ from discreet.kinds.sections.provenance import constructor, expression
 Document = dict[str, Any]
 """A job, laid out as a job file; its path is the name of the data as the person knows it."""
 
+NAMES = "names of levels"
+"""The key of what a person calls the levels of columns: pages show it, and jobs have none of it."""
 FOLDER = "release"
 _DEFAULT_METHOD = "mondrian"
 _INDENTED = " \\\n    "
@@ -65,8 +67,12 @@ def job_text_of(document: Document) -> str:
     return "\n\n".join(_sections(document)) + "\n"
 
 
+def _without_names(document: Document) -> Document:
+    return {name: section for name, section in document.items() if name != NAMES}
+
+
 def _sections(document: Document) -> Iterable[str]:
-    for name, section in document.items():
+    for name, section in _without_names(document).items():
         if isinstance(section, list):
             yield from ("\n".join([f"[[{name}]]", *_entries(table)]) for table in section)
         elif name == "columns":
@@ -88,10 +94,14 @@ def command_text(document: Document) -> str:
         options = _table_options(document)
     if options is None:
         return "discreet run job.toml"
+    path = document["input"]["path"]
+    # A name that begins with a dash would be an option.
+    argument = f"./{path}" if path.startswith("-") else path
     return _INDENTED.join(
         [
-            f"discreet anonymize {shlex.quote(document['input']['path'])}",
+            f"discreet anonymize {shlex.quote(argument)}",
             *options,
+            *([f"--allow {_listed(allow)}"] if (allow := document["output"].get("allow")) else []),
             f"--out {document['output'].get('folder', FOLDER)}",
         ]
     )
@@ -193,17 +203,20 @@ def python_text(document: Document) -> str:
     names = ", ".join(sorted({type(part).__name__ for part in parts}))
     settings = {name: setting for name, setting in document["method"].items() if name != "name"}
     options = dict(document["input"])
+    allow = f", allow={document['output']['allow']!r}" if document["output"].get("allow") else ""
     reading = "".join(f", {name}={option!r}" for name, option in options.items() if name != "path")
     return (
         f"from discreet import Table, read\nfrom discreet.guarantees import {names}\n"
         f"from discreet.job import roles_of\nfrom discreet.publish import {method.class_name}\n\n"
         f'data = Table(read({options["path"]!r}{reading}), roles_of("job.toml"))\n'
         f"release = {constructor(method, expression(guarantee), settings)}.release(data)\n"
-        f'release.write("{FOLDER}")\n'
+        f'release.write("{FOLDER}"{allow})\n'
     )
 
 
 def job_of(document: Document, path: Path | str, out: Path | None) -> Job:
     """Return the job of a document about data at a path, to be written into a folder."""
-    output = {} if out is None else {"folder": out}
-    return Job.from_dict({**document, "input": {**document["input"], "path": path}, "output": output})
+    output = {} if out is None else {**document.get("output", {}), "folder": out}
+    return Job.from_dict(
+        {**_without_names(document), "input": {**document["input"], "path": path}, "output": output}
+    )

@@ -233,7 +233,9 @@ def _number(parameter: Parameter, text: str) -> int | float:
         if parameter.shape in ("int", "levels"):
             return int(text)
         number = float(text)
-        if parameter.shape == "number" and "." not in text and "e" not in text.lower():
+        # A count where it is none of a share, such as a support of 20.
+        is_other = not any(constraint.admits(number) for constraint in parameter.constraints)
+        if text.lstrip("-").isdecimal() and (parameter.shape == "number" or is_other):
             return int(text)
     except (ValueError, OverflowError):
         noun = "a whole number" if parameter.shape in ("int", "levels") else "a number"

@@ -15,7 +15,6 @@ from discreet.studio import documents
 from discreet.studio.app import LARGEST_UPLOAD, MissingPageError, Visit, go, stored, task_of
 from discreet.studio.earlier import kind_of_path, unpacked
 from discreet.studio.processes import looking
-from discreet.studio.processes.running import start_run
 from discreet.studio.projects import Project
 from discreet.studio.tasks import TASKS, Task, first_document
 
@@ -37,7 +36,7 @@ async def _home(visit: Visit) -> Response:
         path = await run_in_threadpool(sample_file, task, visit.projects.folder)
         project = visit.projects.add(path.name, task, path)
         await first_look(project, {})
-        return RedirectResponse(f"/p/{project.number}/look", status_code=303)
+        return RedirectResponse(f"{visit.root}/p/{project.number}/look", status_code=303)
     files = offered_names(visit, task)
     return visit.page(
         "home.html", tasks=TASKS.values(), task=task, files=files, projects=visit.projects.all()
@@ -102,7 +101,8 @@ async def _table(visit: Visit) -> Response:
     if not position.isdecimal() or int(position) >= len(project.tables):
         raise MissingPageError
     table = quote(project.tables[int(position)])
-    project.path, project.name = Path(f"{project.path}?table={table}"), f"{project.name}?table={table}"
+    project.path = Path(f"{project.path}?table={table}")
+    project.rename(f"{project.name}?table={table}")
     project.tables = []
     await first_look(project, {})
     return go(f"/p/{project.number}/look")
@@ -114,6 +114,7 @@ async def _begin(
     """Open a file as a project, or give a restored project its data back."""
     waiting = visit.projects.named(visit.request.query_params.get("project", ""))
     project = waiting or visit.projects.add(name, task, path, beside=beside)
+    project.rename(name)
     project.path, project.beside = path, beside
     if task.data == "earlier" and isinstance(path, Path):
         return await _show_earlier(project, path)
@@ -140,9 +141,7 @@ async def _show_earlier(project: Project, path: Path) -> Response:
         raise InputError("This is neither a release (.zip), a vault, a session (.toml) nor an experiment.")
     project.change("Opened", first_document(project.task, project.name))
     what = "check" if kind == "release" else "earlier"
-    run = start_run(project.folder, f"The {kind} {project.name}", what, project.document, path=str(path))
-    project.runs[run.number] = run
-    return go(f"/p/{project.number}/runs/{run.number}")
+    return go(project.start(f"The {kind} {project.name}", what, project.document, path=str(path)))
 
 
 async def _open_in_either_way(project: Project, reading: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from discreet.engines.folders import RECORD
 from discreet.job.parse import guarantee_from
 from discreet.job.verbs import verb_job
 from discreet.studio import documents, tasks
-from discreet.studio.app import Visit, download, go
+from discreet.studio.app import MissingPageError, Visit, download, go
 from discreet.studio.column_pages import data_path
 from discreet.studio.forms import Pairs, sentence
 from discreet.studio.pages import template
@@ -54,7 +54,7 @@ def promises(project: Project) -> list[str]:
 
 
 async def _protect(visit: Visit) -> Response:
-    project = visit.project
+    project = visit.project_with("protect")
     data_path(project)
     task, document = project.task, project.document
     groups = tasks.groups_of_form(task, document, columns_of_form(project), project.with_role(_SENSITIVE))
@@ -124,7 +124,7 @@ def _sql(project: Project) -> str:
 
 async def _change(visit: Visit) -> Response:
     """Take over what the form was filled in with."""
-    project = visit.project
+    project = visit.project_with("protect")
     pairs = await visit.form()
     document = filled(project, pairs)
     project.change(_label(project.document, document), document)
@@ -151,7 +151,9 @@ def _label(before: documents.Document, after: documents.Document) -> str:
 
 async def _guarantee(visit: Visit) -> Response:
     """Add a guarantee, put it in place of the others where it cannot be joined to them, or take one away."""
-    project, fields = visit.project, dict(await visit.form())
+    project, fields = visit.project_with("protect"), dict(await visit.form())
+    if not project.task.makes_release:
+        raise MissingPageError
     task, document = project.task, project.document
     present = list(document["guarantee"])
     if "remove" in fields:
@@ -180,7 +182,7 @@ async def _count(visit: Visit) -> Response:
     """Count who would stand out, while the fields are changed; nothing is taken over."""
     from starlette.responses import HTMLResponse
 
-    project = visit.project
+    project = visit.project_with("protect")
     document = filled(project, await visit.form())
     if project.task.name in ("perturb", "distort"):
         try:

@@ -24,11 +24,15 @@ _TABLE_STEPS = (
 )
 
 
-def render_page(template_name: str, /, *, token: str, project: Project | None = None, **values: Any) -> str:
-    """Return a page; the token lets its forms change something."""
+def render_page(
+    template_name: str, /, *, root: str, token: str, project: Project | None = None, **values: Any
+) -> str:
+    """Return a page; its links begin with the root, and the token lets its forms change something."""
     values.setdefault("step", "")
     return template(
         template_name,
+        root=root,
+        here="" if project is None else f"{root}/p/{project.number}",
         token=token,
         project=project,
         steps=[] if project is None else steps_of(project),

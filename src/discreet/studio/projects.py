@@ -13,11 +13,11 @@ from typing import Any
 
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
-from discreet.studio.documents import Document, job_text_of
+from discreet.studio.documents import NAMES, Document, job_text_of
 from discreet.studio.earlier import offered_earlier
-from discreet.studio.origins import own_document, own_reading
+from discreet.studio.origins import displayed_name, own_document, own_reading
 from discreet.studio.processes.looker import Looker
-from discreet.studio.processes.running import Run
+from discreet.studio.processes.running import Run, start_run
 from discreet.studio.tasks import TASKS, Task
 
 RECORD = "project.json"
@@ -80,6 +80,11 @@ class Project:
         """The names of the columns; empty for what has none."""
         return [] if self.preview is None else [column["name"] for column in self.preview.get("columns", [])]
 
+    def level_name(self, column: str, level: int) -> str:
+        """Return what a person calls a level of a column; empty where it has no name."""
+        names = self.document.get(NAMES, {}).get(column, [])
+        return names[level - 1] if 0 < level <= len(names) else ""
+
     def with_role(self, role: str) -> list[str]:
         """Return the columns of a role."""
         entries = self.document.get("columns", {})
@@ -96,6 +101,18 @@ class Project:
     def go_to(self, position: int) -> None:
         """Go back, or forward, to an earlier document."""
         self.position = min(max(position, 0), len(self.steps) - 1)
+
+    def rename(self, name: str) -> None:
+        """Take over the name of the data that a restored project got, in every step."""
+        self.name = name
+        for step in self.steps:
+            step.document = {**step.document, "input": {**step.document["input"], "path": name}}
+
+    def start(self, title: str, what: str, document: Document, **details: Any) -> str:
+        """Start a run, and return the address of its page."""
+        run = start_run(self.folder, title, what, document, **details)
+        self.runs[run.number] = run
+        return f"/p/{self.number}/runs/{run.number}"
 
     def archive(self) -> bytes:
         """Return the project as a zip: the job and its history, and no data."""
@@ -200,7 +217,7 @@ class Projects:
             job_text_of(step.document)
         if not steps:
             raise InputError("The project is empty.")
-        project = self.add(str(record["name"]), task, None)
+        project = self.add(displayed_name(str(record["name"])), task, None)
         project.reading, project.steps = reading, steps
         project.go_to(int(record["position"]))
         return project

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from discreet.core.release import Release
@@ -21,11 +22,14 @@ from discreet.kinds.blocks import (
     Subsection,
     TableBlock,
     Tiles,
+    VerdictBlock,
+    share_figure,
 )
 from discreet.kinds.judging import Judgment
 from discreet.kinds.kind import kind_of
 from discreet.kinds.sections.risk import guarantee
 from discreet.kinds.wording import counted, handing_on, number, percent
+from discreet.output.hiding.methods import Compared
 from discreet.report.page import environment
 from discreet.report.theme import PAGE, encoded_by, page_chart
 
@@ -83,6 +87,46 @@ def made_page(result: Made) -> str:
     )
 
 
+def compared_page(results: Sequence[Compared]) -> str:
+    """Return what each method of hiding lost, as a picture and its figures; what did not work has its reason."""
+    lost = [
+        (result.method, result.quality.lost_itemsets / max(result.quality.n_itemsets, 1))
+        for result in results
+        if result.quality is not None
+    ]
+    names, shares = zip(*lost, strict=True) if lost else ((), ())
+    head = ("Method", "Lost itemsets", "Lost rules", "Ghosts", "Changed", "CPU seconds")
+    rows = [
+        (
+            result.method if result.solved else f"{result.method} (not solved in time; as maxmin2)",
+            f"{quality.lost_itemsets:,}",
+            f"{quality.lost_rules:,}",
+            f"{quality.ghost_itemsets + quality.ghost_rules:,}",
+            percent(quality.dissimilarity),
+            number(round(result.seconds, 2)),
+        )
+        for result in results
+        if (quality := result.quality) is not None
+    ]
+    text = "Of the other itemsets that are found in the original, the share that is no longer found."
+    failed = [f"{result.method}: {result.problem}" for result in results if result.quality is None]
+    return fragment(
+        [
+            Section(
+                "methods",
+                "Side by side",
+                "Ghosts are itemsets and rules that are found only afterwards. Changed is the sum of the changes "
+                "of all items' counts, over the sum of the counts.",
+                [
+                    share_figure("Lost itemsets", ("Method", "Itemsets lost"), names, shares, text=text),
+                    TableBlock(head, rows, "Methods"),
+                    *([Bullets(failed)] if failed else []),
+                ],
+            ),
+        ]
+    )
+
+
 def measured_page(table: Table, promise: Guarantee, judgment: Judgment) -> str:
     """Return what a table shows of a guarantee, how exposed its people are, and what it reaches in every measure."""
     from discreet.measure import risk
@@ -101,7 +145,7 @@ def measured_page(table: Table, promise: Guarantee, judgment: Judgment) -> str:
     ]
     return fragment(
         [
-            None if verdict is None else guarantee(promise, verdict),
+            None if verdict is None else _as_it_is(guarantee(promise, verdict)),
             Tiles(tiles),
             Section(
                 "measures",
@@ -111,6 +155,10 @@ def measured_page(table: Table, promise: Guarantee, judgment: Judgment) -> str:
             ),
         ]
     )
+
+
+def _as_it_is(verdict: VerdictBlock) -> VerdictBlock:
+    return replace(verdict, basis=verdict.basis.replace("the released data alone", "the table as it is"))
 
 
 def judged(judgment: ReleaseJudgment) -> str:

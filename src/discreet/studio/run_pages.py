@@ -13,13 +13,14 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.core.errors import InputError
 from discreet.core.registry import METHODS
+from discreet.report.folder import private_folder
 from discreet.report.page import script_json, trusted
 from discreet.studio import tasks
 from discreet.studio.app import MissingPageError, Visit, download, go, stored
 from discreet.studio.checklist import checklist
 from discreet.studio.column_pages import data_path
 from discreet.studio.job_pages import filled, plain_document, scripts
-from discreet.studio.processes.running import Run, start_run
+from discreet.studio.processes.running import Run
 from discreet.studio.projects import Project
 from discreet.studio.results import choices_chart
 
@@ -28,32 +29,30 @@ if TYPE_CHECKING:
 
 _SHARES = (0.0, 0.02, 0.05)
 _SECONDS = 30.0
+_USABLE = ("release", "apply", "explore", "compare")
 _REPORTS = {"report.html": "text/html", "release.json": "application/json"}
 
 
 async def _start(visit: Visit) -> Response:
     """Start a run of the job as the form has it."""
-    project = visit.project
+    project = visit.project_with("protect")
     pairs = await visit.form()
     fields = dict(pairs)
     if len(pairs) > 1:
         project.change("Settings of a run", filled(project, pairs))
-    document, path = plain_document(project), data_path(project)
-    what = fields.get("what", "release") if project.task.makes_release else "verb"
-    if what == "explore":
-        title = "Ways to keep the guarantee"
-        run = start_run(project.folder, title, what, document, path=path, shares=_SHARES, seconds=_SECONDS)
-    elif what == "judge":
-        title = f"Check of {project.name} as it is"
-        run = start_run(project.folder, title, what, document, path=path)
-    elif what == "verb":
-        run = start_run(
-            project.folder, project.task.title, what, document, path=path, ending=project.task.ending
-        )
-    else:
-        run = start_run(project.folder, _title(document), "release", document, path=path)
-    project.runs[run.number] = run
-    return go(f"/p/{project.number}/runs/{run.number}")
+    document, task = plain_document(project), project.task
+    titles = {"release": _title(document)} if task.makes_release else {"verb": task.title}
+    if task.has_roles:
+        titles |= {"explore": "Ways to keep the guarantee", "judge": f"Check of {project.name} as it is"}
+    if task.role == "hider":
+        titles |= {"compare": "What each method loses"}
+    what = fields.get("what", task.action)
+    what = what if what in titles else next(iter(titles))
+    details: dict[str, dict[str, Any]] = {
+        "explore": {"shares": _SHARES, "seconds": _SECONDS},
+        "verb": {"ending": task.ending},
+    }
+    return go(project.start(titles[what], what, document, path=data_path(project), **details.get(what, {})))
 
 
 def _title(document: Mapping[str, Any]) -> str:
@@ -108,10 +107,13 @@ async def _cancel(visit: Visit) -> Response:
 async def _use(visit: Visit) -> Response:
     """Choose a release to hand over, or take over a solution that was found."""
     project, run = _run(visit)
-    position = dict(await visit.form()).get("choice", "")
-    if run.what != "explore":
-        if run.state != "done":
-            raise InputError("This run has made no release.")
+    fields = dict(await visit.form())
+    position = fields.get("choice", "")
+    if run.state != "done" or run.what not in _USABLE:
+        raise InputError("This run has made no release.")
+    if "levels" in fields:
+        return _use_levels(project, run, fields["levels"])
+    if run.what in ("release", "apply"):
         project.chosen = run.number
         return go(f"/p/{project.number}/hand-over")
     choices = run.result["choices"]
@@ -120,26 +122,35 @@ async def _use(visit: Visit) -> Response:
     choice = choices[int(position)]
     options = METHODS[choice["method"]].options()
     method: dict[str, Any] = {"name": choice["method"]}
-    if choice["levels"] is not None:
+    if choice.get("levels") is not None:
         method["levels"] = choice["levels"]
-    if "max_suppressed" in options:
+    if "max_suppressed" in options and "share" in choice:
         method["max_suppressed"] = choice["share"]
     project.change(f"Solution {int(position) + 1}: {choice['method']}", {**run.document, "method": method})
     return go(f"/p/{project.number}/protect")
 
 
+def _use_levels(project: Project, run: Run, text: str) -> Response:
+    """Take over a node of the lattice, which its picture names by the levels of the columns in turn."""
+    names, levels = list(run.result.get("levels") or ()), text.split(",")
+    if len(levels) != len(names) or not all(level.isdecimal() for level in levels):
+        raise MissingPageError
+    method = {"name": "generalization", "levels": dict(zip(names, map(int, levels), strict=True))}
+    method |= {name: value for name, value in run.document["method"].items() if name == "max_suppressed"}
+    project.change(f"Levels {', '.join(levels)}", {**run.document, "method": method})
+    return go(f"/p/{project.number}/protect")
+
+
 async def _results(visit: Visit) -> Response:
     project = visit.project
-    finished = [
-        run for run in reversed(project.runs.values()) if run.state == "done" and run.what != "explore"
-    ]
-    others = [run for run in reversed(project.runs.values()) if run not in finished]
-    compared = [(run, run.result) for run in finished]
+    runs = list(reversed(project.runs.values()))
+    compared = [(run, run.result) for run in runs if run.state == "done" and run.what in ("release", "apply")]
+    others = [run for run in runs if not (run.state == "done" and run.what in ("release", "apply"))]
     return visit.page("results.html", project=project, step="results", compared=compared, others=others)
 
 
 async def _hand_over(visit: Visit) -> Response:
-    project = visit.project
+    project = visit.project_with("hand-over")
     run = project.runs.get(project.chosen or "")
     steps = None if run is None else checklist(run.result, run.document)
     names = [] if run is None else sorted(path.name for path in run.out.iterdir())
@@ -163,9 +174,9 @@ async def _file(visit: Visit) -> Response:
     if name == "evidence.zip" and run.what == "evidence":
         return download(await run_in_threadpool(_zipped, run.out, "evidence"), name, "application/zip")
     if name == "release.zip" and run.release is not None:
-        return download(await run_in_threadpool(_zipped, run.out, "release"), name, "application/zip")
-    if name == "private.zip":
-        folder = run.out.with_name(f"{run.out.name}.private")
+        return download(await run_in_threadpool(_zipped, run.release, "release"), name, "application/zip")
+    folder = private_folder(run.out)
+    if name == "private.zip" and folder.is_dir():
         return download(await run_in_threadpool(_zipped, folder, "release.private"), name, "application/zip")
     if name in _REPORTS and (run.out / name).is_file():
         return download((run.out / name).read_bytes(), name, _REPORTS[name])
@@ -192,8 +203,15 @@ async def _next_month(visit: Visit) -> Response:
 
 
 async def _attack(visit: Visit) -> Response:
-    """Attack a release with the original, which is uploaded where it is not the project's own data."""
+    """Attack a release with the original, which is uploaded where it is not the project's own data.
+
+    An attack is made again with the file of a control group.
+    """
     project, run = _run(visit)
+    if run.what == "attack":
+        record, control = run.record, str((await stored(visit))[1])
+        title = f"{run.title}, with a control group"
+        return _with_release(project, run, title, "attack", record["path"], control=control)
     path = project.path if run.what == "release" else (await stored(visit))[1]
     if path is None:
         raise MissingPageError
@@ -217,11 +235,7 @@ def _with_release(
     if run.release is None:
         raise MissingPageError
     document = {**run.document, "reading": project.reading}
-    began = start_run(
-        project.folder, title, what, document, path=str(path), release=str(run.release), **details
-    )
-    project.runs[began.number] = began
-    return go(f"/p/{project.number}/runs/{began.number}")
+    return go(project.start(title, what, document, path=str(path), release=str(run.release), **details))
 
 
 async def _check(visit: Visit) -> Response:
@@ -232,9 +246,7 @@ async def _check(visit: Visit) -> Response:
     copy = project.folder / f"{run.number}-received"
     shutil.rmtree(copy, ignore_errors=True)
     await run_in_threadpool(shutil.copytree, run.release, copy)
-    judged = start_run(project.folder, f"Check of {run.title}", "check", run.document, path=str(copy))
-    project.runs[judged.number] = judged
-    return go(f"/p/{project.number}/runs/{judged.number}")
+    return go(project.start(f"Check of {run.title}", "check", run.document, path=str(copy)))
 
 
 ROUTES = (

@@ -77,9 +77,19 @@ class StudioServer:
         return f"http://{LOOPBACK[0]}:{self.port}"
 
     @property
+    def home(self) -> str:
+        """The address of the first page, by which nobody gets in without the cookie; it ends with a slash."""
+        return f"{self.origin}{self.secrets.root}/"
+
+    @property
     def address(self) -> str:
         """The opening address, with its token."""
         return f"{self.origin}{OPENING}?token={self.secrets.token}"
+
+    @property
+    def address_once(self) -> str:
+        """An opening address that works once."""
+        return f"{self.origin}{OPENING}?token={self.secrets.once}"
 
     @property
     def started(self) -> bool:

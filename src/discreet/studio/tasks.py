@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.registry import METHODS, VERBS, methods, releasable_guarantees
 from discreet.core.spec import GuaranteeSpec, Method, Role, Spec
 from discreet.studio.documents import FOLDER, Document
-from discreet.studio.forms import FormGroup, Pairs, filled_in, group_of_spec
+from discreet.studio.forms import FormField, FormGroup, Pairs, filled_in, group_of_spec
 
 
 @dataclass(frozen=True)
@@ -160,6 +160,12 @@ _ALL = (
         "earlier",
     ),
 )
+ALLOW = "output.allow"
+"""The field for columns in which direct identifiers and free text may be published."""
+_ALLOWED = (
+    "A release is refused while a column has free text, direct identifiers such as e-mail addresses, or a value "
+    "of its own in nearly every row. Drop such a column, or mark it here if it may be published all the same."
+)
 TASKS: Mapping[str, Task] = {task.name: task for task in _ALL}
 """Every task by its name, in the order of the home page."""
 
@@ -170,13 +176,15 @@ def first_document(task: Task, name: str) -> Document:
     if task.data == "earlier":
         return document
     if not task.makes_release:
-        target = VERBS[task.name].load().target_key
-        return {**document, task.name: {}, "output": {target: f"result{task.ending}"}}
+        spec = VERBS[task.name]
+        target = spec.load().target_key
+        return {**document, task.name: first_values(spec), "output": {target: f"result{task.ending}"}}
     for spec in task.sections:
         document[spec.name] = {}
     if not task.sections:
         document["baskets"] = {}
-    document["guarantee"] = [{"kind": task.guarantee}]
+    promise = task.guarantees().get(task.guarantee)
+    document["guarantee"] = [{"kind": task.guarantee} | ({} if promise is None else first_values(promise))]
     document["method"] = {"name": method_for(task, document["guarantee"])}
     return {**document, "output": {"folder": FOLDER}}
 
@@ -217,11 +225,18 @@ def groups_of_form(
                 f"guarantee{number}", spec, guarantee, sensitive, title=title_of(spec.name), slider=True
             )
         )
-    method = document["method"].get("name")
+    method = document["method"].get("name") if task.action == "release" else None
     if method is not None:
         names = columns if task.has_roles else ()
         groups.append(
             group_of_spec("method", METHODS[method], document["method"], names, title="The method's settings")
+        )
+    if task.has_roles and task.action == "release":
+        allowed = FormField(
+            ALLOW, "Columns", "names", document["output"].get("allow"), "", options=tuple(columns)
+        )
+        groups.append(
+            FormGroup("output", "Columns published although they name people", _ALLOWED, (allowed,))
         )
     return groups
 
@@ -249,6 +264,15 @@ def document_from_form(
         settings = filled_in("method", METHODS[name], pairs, columns if task.has_roles else ())
     chosen = method_for(task, changed["guarantee"], names.get("method") or name)
     changed["method"] = {"name": chosen} | (settings if chosen == name else {})
+    if task.has_roles:
+        allowed = [text for name, text in pairs if name == ALLOW and text in columns]
+        rest = {name: value for name, value in document["output"].items() if name != "allow"}
+        changed["output"] = rest | ({"allow": allowed} if allowed else {})
+        changed["columns"] = {
+            name: {key: value for key, value in entry.items() if key != "allow_unique"}
+            | ({"allow_unique": True} if name in allowed and entry["role"] in ("quasi", "other") else {})
+            for name, entry in document["columns"].items()
+        }
     if chosen == "generalization" and "levels" not in changed["method"]:
         changed["method"]["levels"] = {}
     return changed
@@ -264,8 +288,8 @@ def title_of(name: str) -> str:
     return f"{first} {rest}" if dash and len(first) > 2 and len(rest.partition("-")[0]) <= 2 else name
 
 
-def first_values(spec: GuaranteeSpec) -> dict[str, Any]:
-    """Return what the required parameters of a guarantee begin with."""
+def first_values(spec: Spec) -> dict[str, Any]:
+    """Return what the required parameters of a guarantee, or of a verb, begin with."""
     group = group_of_spec("first", spec, {}, ())
     return {
         field.name.partition(".")[2]: field.value

@@ -145,6 +145,20 @@ def test_types_that_are_not_kept_are_refused_by_name_and_others_become_text() ->
     }  # fmt: skip
 
 
+def test_digits_may_end_before_the_point_or_begin_behind_it() -> None:
+    """A scale may be below 0, or above the precision: -2 was read as 2046, and refused with a wrong reason."""
+    run_sql(
+        "DROP TABLE IF EXISTS scales",
+        """CREATE TABLE scales AS SELECT 1 AS one, 1234567::numeric(5, -2) AS wide, 0.00012::numeric(2, 5) AS small
+        FROM generate_series(1, 4)""",
+    )
+    frame = read(postgres_url("scales"))
+    rows = Mondrian(KAnonymity(2)).release(Table(frame, {"one": quasi(), "wide": other(), "small": other()}))
+    assert arrow_table(rows.frame).to_pylist()[0] == {
+        "one": 1, "wide": decimal.Decimal(1_234_600), "small": decimal.Decimal("0.00012"),
+    }  # fmt: skip
+
+
 def _others(frame: Any, name: str) -> dict[str, Any]:
     return {column: identifier() for column in frame.columns if column != name}
 

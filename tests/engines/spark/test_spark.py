@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pyarrow import parquet
 from tests.engines.mixed import mixed_rows, released
 from tests.engines.postgres.test_postgres import stored
 from tests.servers import remote, spark
+from tests.written import METADATA
 
 from discreet import Table, identifier, other, person, quasi, read, sensitive
 from discreet.cli._app import app
@@ -124,7 +126,17 @@ def test_a_release_is_a_folder_that_was_read_back_and_judged(tmp_path: Path) -> 
     }
     record = json.loads((tmp_path / "out" / "release.json").read_text(encoding="utf-8"))
     assert record["rows"]["out"] == 240
-    assert set(record["files"]) == {"data.parquet", "codebook.csv", "report.html"}
+    assert set(record["files"]) == {"data.parquet", "report.html", *METADATA}
+    names = [f"data.parquet/{part.name}" for part in parts]
+    package = json.loads((tmp_path / "out" / "datapackage.json").read_text(encoding="utf-8"))
+    assert package["resources"][0]["path"] == names
+    described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
+    *objects, file_set = described["distribution"]
+    assert [file["contentUrl"] for file in objects] == names
+    assert objects[0]["sha256"] == hashlib.sha256(parts[0].read_bytes()).hexdigest()
+    assert {field["source"]["fileSet"]["@id"] for field in described["recordSet"][0]["field"]} == {
+        file_set["@id"]
+    }
     assert record["verdict"]["ok"]
 
 

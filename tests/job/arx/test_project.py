@@ -82,17 +82,34 @@ MODELS = {
         "kind": "t-closeness",
         "t": 0.2,
         "distance": "equal",
+        "reference": "original",
         "of": "ill",
     },
     "0.2-closeness with ordered distance for attribute 'ill'": {
         "kind": "t-closeness",
         "t": 0.2,
         "distance": "ordered",
+        "reference": "original",
         "of": "ill",
     },
-    "1.0-disclosure privacy for attribute 'ill'": {"kind": "delta-disclosure", "delta": 1.0, "of": "ill"},
-    "basic-1.0-likeness for attribute 'ill'": {"kind": "basic-beta-likeness", "beta": 1.0, "of": "ill"},
-    "enhanced-1.0-likeness for attribute 'ill'": {"kind": "enhanced-beta-likeness", "beta": 1.0, "of": "ill"},
+    "1.0-disclosure privacy for attribute 'ill'": {
+        "kind": "delta-disclosure",
+        "delta": 1.0,
+        "reference": "original",
+        "of": "ill",
+    },
+    "basic-1.0-likeness for attribute 'ill'": {
+        "kind": "basic-beta-likeness",
+        "beta": 1.0,
+        "reference": "original",
+        "of": "ill",
+    },
+    "enhanced-1.0-likeness for attribute 'ill'": {
+        "kind": "enhanced-beta-likeness",
+        "beta": 1.0,
+        "reference": "original",
+        "of": "ill",
+    },
     "(0.2)-avg-reidentification-risk": {"kind": "max-risk", "highest": 1.0, "mean": 0.2},
     "(0.05)-sample-uniqueness": {"kind": "max-risk", "highest": 1.0, "unique": 0.05},
 }
@@ -115,7 +132,14 @@ def test_hierarchical_closeness_takes_the_hierarchy_of_the_sensitive_column(tmp_
     changed = {"input/definition.xml": columns, "input/config.xml": config(model, weights={"age": 1})}
     tree = {"input/hierarchies/ill.csv": "flu;viral;*\nhiv;viral;*\nnone;none;*\n"}
     _, job = imported(tmp_path, **changed, **tree)
-    assert job["guarantee"] == [{"kind": "t-closeness", "t": 0.5, "distance": "hierarchical", "of": "ill"}]
+    asked = {
+        "kind": "t-closeness",
+        "t": 0.5,
+        "distance": "hierarchical",
+        "reference": "original",
+        "of": "ill",
+    }
+    assert job["guarantee"] == [asked]
     assert job["columns"]["ill"]["hierarchy"] == {"file": "job-files/hierarchy-2.csv"}
     assert job["columns"]["zip"] == {"role": "other"}
 

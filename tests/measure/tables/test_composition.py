@@ -20,12 +20,12 @@ from discreet.measure.tables.label_overlaps import common_tree
 from discreet.publish import Mondrian
 
 AGES, TOWNS = range(6), ("ab", "ac", "b")
-GRID = (list(AGES), [*TOWNS, "elsewhere"])
+GRID = (list(AGES), [*TOWNS, "ad", "dc", "elsewhere"])
 AGE = st.one_of(
     st.just("*"), st.sampled_from([str(age) for age in AGES]),
     st.tuples(st.integers(0, 4), st.integers(1, 5)).map(lambda ends: f"[{min(ends)}, {max(ends)}]"),
 )  # fmt: skip
-TOWN = st.sampled_from(["*", "ab", "ac", "b", "a*", "{ab, b}", "{ac, b}"])
+TOWN = st.sampled_from(["*", "ab", "ac", "b", "a*", "*c", "{ab, b}", "{ac, b}"])
 ROWS = st.lists(st.tuples(AGE, TOWN, st.sampled_from("xyz")), min_size=1, max_size=7)
 
 
@@ -37,7 +37,9 @@ def described(label: str, column: str) -> frozenset[Any]:
         ends = [int(end) for end in label.strip("[]").split(", ")]
         return frozenset(range(ends[0], ends[-1] + 1))
     if label == "a*":
-        return frozenset({"ab", "ac"})
+        return frozenset({"ab", "ac", "ad"})
+    if label == "*c":
+        return frozenset({"ac", "dc"})
     return frozenset(label.strip("{}").split(", "))
 
 

@@ -433,7 +433,7 @@ def test_too_few_rows_stop_all_and_open_nothing() -> None:
         HorizontalStatistics(columns=("x",)),
         HorizontalRidge(columns=("x",), target="y"),
     ):
-        with pytest.raises(InputError, match="fewer than 5 rows together; nothing was opened"):
+        with pytest.raises(InputError, match=r"fewer than 5 rows together, .*nothing was opened"):
             simulate(protocol, rows)
 
 
@@ -520,12 +520,12 @@ def test_a_range_wider_than_all_numbers_is_refused() -> None:
 
 
 def test_coefficients_that_do_not_converge_have_a_caution() -> None:
-    rows = {name: {"x": np.arange(6.0) + at, "y": [0, 1, 0, 1, 0, 1]} for at, name in enumerate("abc")}
+    rows = {name: {"x": np.arange(20.0) + at, "y": [0, 1] * 10} for at, name in enumerate("abc")}
     described: dict[str, Any] = {"columns": ("x",), "target": "y", "classes": (0, 1)}
     short = simulate(HorizontalLogistic(**described, max_rounds=1), rows)
     assert "did not converge within 1 rounds" in short.cautions["b"][0]
     assert not simulate(HorizontalLogistic(**described), rows).cautions["b"]
-    large = {name: {"x": [1e200] * 6, "y": [0, 1] * 3} for name in "abc"}
+    large = {name: {"x": [1e200] * 20, "y": [0, 1] * 10} for name in "abc"}
     with pytest.raises(InputError, match="Column 'x' holds values beyond"):
         simulate(HorizontalLogistic(**described), large)
     moving = HorizontalKMeans(columns=("x",), k=2, init="given", centers=((0,), (1,)), max_rounds=1)

@@ -58,7 +58,7 @@ ROWS = {
     for at, name in enumerate(FOUR)
 }
 PEOPLE = {name: {"id": list("uvw"), f"x{name}": [1, 0, 1]} for name in "ab"}
-COLUMNS = {"a": {"x": [1.0, 2.0, 6.0, 7.0]}, "b": {"z": [2.0, 1.0, 7.0, 6.0], "t": [0, 0, 1, 1]}}
+COLUMNS = {"a": {"x": [1.0, 2.0, 6.0, 7.0] * 2}, "b": {"z": [2.0, 1.0, 7.0, 6.0] * 2, "t": [0, 0, 1, 1] * 2}}
 BOTH = {"columns": {"a": ("x",), "b": ("z",)}, "ranges": {"x": (0, 8), "z": (0, 8)}, "min_count": 2}
 RANGE = {"x": (0, 8)}
 
@@ -111,7 +111,7 @@ CASES: dict[str, tuple[Protocol, dict[str, Any]]] = {
         ROWS,
     ),
     "naive-bayes": (
-        HorizontalNaiveBayes(columns=("x",), target="y", classes=(0, 1), min_count=2),
+        HorizontalNaiveBayes(columns=("x",), target="y", classes=(0, 1), min_count=4),
         ROWS,
     ),
     "decision-tree": (
@@ -122,7 +122,7 @@ CASES: dict[str, tuple[Protocol, dict[str, Any]]] = {
     ),
     "ridge": (HorizontalRidge(columns=("x",), target="y"), ROWS),
     "logistic-regression": (
-        HorizontalLogistic(columns=("x",), target="y", classes=(0, 1), max_rounds=2, min_count=2),
+        HorizontalLogistic(columns=("x",), target="y", classes=(0, 1), max_rounds=1, min_count=2),
         ROWS,
     ),
     "statistics": (HorizontalStatistics(columns=("x",), ranges=RANGE, bins=4, min_count=2), ROWS),
@@ -132,7 +132,7 @@ CASES: dict[str, tuple[Protocol, dict[str, Any]]] = {
         COLUMNS,
     ),
     "vertical-naive-bayes": (
-        VerticalNaiveBayes(**BOTH, target="t", holder="b", classes=(0, 1), bits=6),
+        VerticalNaiveBayes(**(BOTH | {"min_count": 4}), target="t", holder="b", classes=(0, 1), bits=6),
         COLUMNS,
     ),
     "vertical-decision-tree": (

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from discreet import Recipe, Table, person, quasi, sensitive
-from discreet.guarantees import AlphaKAnonymity, DeltaPresence, EntropyDiversity, Guarantee, KAnonymity, KMap
+from discreet import Recipe, Table, flat, person, quasi, sensitive
+from discreet.errors import InfeasibleError
+from discreet.guarantees import (
+    AlphaKAnonymity,
+    DeltaPresence,
+    DistinctDiversity,
+    EntropyDiversity,
+    Guarantee,
+    KAnonymity,
+    KMap,
+)
 from discreet.publish import (
     Generalization,
     GlobalRecoding,
+    Incognito,
     LocalRecoding,
     LocalSuppression,
     Microaggregation,
@@ -115,7 +126,7 @@ def test_a_star_under_k_map_names_a_person() -> None:
     assert membership(with_y) == membership(with_x) == [True]
 
 
-def test_levels_chosen_before_show_nothing_of_the_sample_unless_presence_leaves_rows_out() -> None:
+def test_levels_chosen_before_show_nothing_of_the_sample_unless_rows_are_left_out() -> None:
     sample = pairs((24, "y"), (30, "z"))
     stated = {"levels": {"b": "top"}}
     assert membership(Generalization(KMap(2, POPULATION), **stated).release(sample)) == []
@@ -124,4 +135,40 @@ def test_levels_chosen_before_show_nothing_of_the_sample_unless_presence_leaves_
     kept = Generalization(DeltaPresence(0, 0.5, POPULATION), **stated, max_suppressed=0.9).release(beyond)
     assert kept.evidence.suppressed == 3
     assert membership(kept) == [True]
-    assert membership(Generalization(KMap(2, POPULATION), levels={}, max_suppressed=1).release(sample)) == []
+    # One of the two is published, and one left out: only one person is like too few others.
+    assert membership(Generalization(KMap(2, POPULATION), levels={}, max_suppressed=1).release(sample)) == [
+        True
+    ]
+
+
+def test_ties_between_nodes_say_nothing_of_values() -> None:
+    """Two nodes cost the same; if the search took either by what it met first, the other's failure would show."""
+    pairs_ = [("1", "f"), ("2", "m"), ("1", "f"), ("2", "m"), ("1", "m")]
+    roles = {"a": quasi(flat()), "b": quasi(flat()), "s": sensitive()}
+    columns = {"a": [row[0] for row in pairs_], "b": [row[1] for row in pairs_]}
+    worlds: dict[Any, list[Any]] = {}
+    for publisher in (OptimalLattice, Samarati, Incognito, GlobalRecoding):
+        for values in product("ab", repeat=5):
+            table = Table(pa.table({**columns, "s": list(values)}), roles)
+            try:
+                release = publisher(DistinctDiversity(2)).release(table)
+            except InfeasibleError:
+                continue
+            rows = tuple(sorted(tuple(row.values()) for row in release.frame.to_pylist()))
+            cautious = any(caution.code == "minimality" for caution in release.cautions)
+            worlds.setdefault((publisher, rows), []).append((values, cautious))
+    for (_, rows), possible in worlds.items():
+        if not any(cautious for _, cautious in possible):
+            n_worlds = {len({values[at] for values, _ in possible}) for at in range(5)}
+            assert n_worlds == {2}, rows
+
+
+def test_a_target_is_a_sensitive_column_that_decides() -> None:
+    table = Table(
+        pa.table({"a": list("112233"), "s": list("aabbab")}), {"a": quasi(flat()), "s": sensitive()}
+    )
+    release = OptimalLattice(KAnonymity(2), target="s").release(table)
+    assert [caution.public for caution in release.cautions if caution.code == "minimality"] == [True]
+    assert not any(
+        caution.code == "minimality" for caution in OptimalLattice(KAnonymity(2)).release(table).cautions
+    )

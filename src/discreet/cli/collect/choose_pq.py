@@ -11,6 +11,7 @@ import click
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
 from discreet.cli._basket_reading import basket_reading, reading_of
+from discreet.cli._command import command
 
 if TYPE_CHECKING:
     from discreet.collect import Choice, Choices
@@ -23,7 +24,7 @@ Examples:
 _HEAD = f"{'p':>6} {'q':>6} {'privacy':>9} {'error/MASK':>11} {'epsilon':>8} {'entries':>8}"
 
 
-@click.command("choose-pq", short_help="Find p and q for flipping bits.", epilog=_EPILOG)
+@command(name="choose-pq", short_help="Find p and q for flipping bits.", epilog=_EPILOG)
 @click.argument("data", type=options.DATA, metavar="[FILE]", required=False)
 @click.option("--support", type=float, help="The average support of an item, in place of a FILE.")
 @click.option(

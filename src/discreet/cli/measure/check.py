@@ -95,7 +95,8 @@ def _check_repeated(folders: tuple[Path, ...], values: dict[str, Any], *, as_jso
     from discreet.cli._output import print_json, print_lines
     from discreet.cli._progress import stages
     from discreet.job.descriptions import is_release, release_folder
-    from discreet.job.evidence.repeated_checking import judge_repeated, repeated_lines
+    from discreet.job.evidence.repeated_checking import judge_repeated
+    from discreet.job.evidence.repeated_wording import repeated_lines
 
     for folder in folders:
         _refuse_without_record(folder)
@@ -201,8 +202,14 @@ def _check_release(data: Path, values: dict[str, Any], *, as_json: bool, quiet: 
             names = [name for name, column in roles.items() if column.role.value == "quasi"]
             people = population(values["population"], names)
         progress("Judging")
+        reading = parse.reading(values)
         judgment = judge_release(
-            folder, required, population=people, signed_by=values["signed_by"], measured=values["measured"]
+            folder,
+            required,
+            population=people,
+            signed_by=values["signed_by"],
+            measured=values["measured"],
+            reading=reading if "engine" in reading else None,
         )
     _print_release(judgment, record, as_json=as_json, quiet=quiet)
     return {"verified": 0, "claimed": CLAIMED}.get(judgment.word, 1)

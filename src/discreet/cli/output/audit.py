@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as gather
-from discreet.cli._command import Command
+from discreet.cli._command import CommandGroup
 from discreet.cli._runs import command_job, perform_verb, verb_options
 from discreet.cli._spec_options import options_of
 from discreet.core.registry import AUDITORS
@@ -42,12 +42,14 @@ _COARSER = (
 )
 
 
-@click.group(short_help="Answer queries until an answer would disclose a value.", epilog=_GROUP)
+@click.group(
+    cls=CommandGroup, short_help="Answer queries until an answer would disclose a value.", epilog=_GROUP
+)
 def audit() -> None:
     """Put an auditor in front of data: aggregate queries are answered or denied, and never forgotten."""
 
 
-@audit.command(cls=Command, short_help="Make a vault for data.", epilog=_INIT)
+@audit.command(short_help="Make a vault for data.", epilog=_INIT)
 @click.argument("data", type=options.DATA)
 @verb_options("audit", only=("sensitive", "public", "auditor", "key"))
 @click.option(

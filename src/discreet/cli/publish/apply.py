@@ -133,4 +133,4 @@ def _read(data: Path, reading: dict[str, Any], recipe: Recipe) -> Any:
 def _format(data: Path, values: dict[str, Any]) -> str:
     from discreet.engines.formats import output_format
 
-    return values["format_"] or output_format(data)
+    return values["format_"] or ("parquet" if values["engine"] == "spark" else output_format(data))

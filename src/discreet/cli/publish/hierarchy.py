@@ -10,6 +10,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
+from discreet.cli._command import CommandGroup
 
 if TYPE_CHECKING:
     from discreet.job.hierarchy_files import HierarchyCheck
@@ -26,7 +27,7 @@ Each takes --json and --quiet."""
 _LEVELS = 8
 
 
-@click.group(short_help="Make a hierarchy file to edit, or check one.", epilog=_EPILOG)
+@click.group(cls=CommandGroup, short_help="Make a hierarchy file to edit, or check one.", epilog=_EPILOG)
 def hierarchy() -> None:
     """Work with hierarchy files, which have a line for each value: value;level 1;level 2;…;*."""
 

@@ -9,7 +9,7 @@ import click
 
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
-from discreet.cli._command import Command, in_group
+from discreet.cli._command import CommandGroup, in_group
 from discreet.cli._spec_options import options_of, parameters_of
 from discreet.core.registry import METHODS
 from discreet.engines.formats import WRITTEN
@@ -58,13 +58,12 @@ _released = in_group(
 _SEED = "Repeat an experiment; never for real data: whoever knows or guesses it undoes the draws."
 
 
-@click.group(short_help="Condense an endless stream; no record is kept.", epilog=_GROUP)
+@click.group(cls=CommandGroup, short_help="Condense an endless stream; no record is kept.", epilog=_GROUP)
 def stream() -> None:
     """Condense records as they come into statistics of groups."""
 
 
 @stream.command(
-    cls=Command,
     short_help="Read a stream into a state.",
     epilog=_CONDENSE,
     essentials=(

@@ -16,7 +16,7 @@ from discreet.core.hierarchy.vocabularies import vocabulary
 from discreet.core.params import OneOf, require
 from discreet.core.tables.labels import STAR, texts
 
-_NO_CODE = "no valid code"
+NO_CODE = "no valid code"
 _ATC = re.compile(r"([A-Z])(\d\d)?([A-Z])?([A-Z])?(\d\d)?")
 _ATC_LENGTHS = (5, 4, 3, 1)
 _NUTS = re.compile(r"[A-Z]{2}[0-9A-Z]{0,3}")
@@ -81,28 +81,28 @@ def code_path(code: str, system: str) -> Path:
 
 def is_code_of(code: str, system: str) -> bool:
     """Return whether a text is a code of a system."""
-    return code_path(code, system)[-1] != _NO_CODE
+    return code_path(code, system)[-1] != NO_CODE
 
 
 def _country(code: str) -> Path:
-    return _regions("countries").get(code, (_NO_CODE,) * 2)
+    return _regions("countries").get(code, (NO_CODE,) * 2)
 
 
 def _state(code: str) -> Path:
-    return _regions("us-states").get(code, (_NO_CODE,) * 2)
+    return _regions("us-states").get(code, (NO_CODE,) * 2)
 
 
 def _nuts(code: str) -> Path:
     country = _country(code[:2])
-    if _NUTS.fullmatch(code) is None or country[-1] == _NO_CODE:
-        return (_NO_CODE,) * (len(_NUTS_LENGTHS) + 1)
+    if _NUTS.fullmatch(code) is None or country[-1] == NO_CODE:
+        return (NO_CODE,) * (len(_NUTS_LENGTHS) + 1)
     return (*(code[:length] for length in _NUTS_LENGTHS), country[-1])
 
 
 def _atc(code: str) -> Path:
     titles = vocabulary("codes")["atc"]
     if _ATC.fullmatch(code) is None or code[:1] not in titles:
-        return (_NO_CODE,) * len(_ATC_LENGTHS)
+        return (NO_CODE,) * len(_ATC_LENGTHS)
     groups = [code[:length] for length in _ATC_LENGTHS]
     return (*groups[:-1], f"{code[0]} {titles[code[0]]}")
 

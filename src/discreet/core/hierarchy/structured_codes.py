@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from discreet.core.boundary import public
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy, domain_of
+from discreet.core.hierarchy.code_systems import NO_CODE
 from discreet.core.hierarchy.vocabularies import vocabulary
 from discreet.core.params import OneOf, require
 from discreet.core.tables.labels import STAR, texts
 
-_NO_CODE = "no valid code"
 _PATTERNS = {
     9: re.compile(r"(\d{3}|V\d\d|E\d{3})\.?(\d{0,2})", re.IGNORECASE),
     10: re.compile(r"([A-Z]\d[0-9A-Z])\.?([0-9A-Z]{0,4})", re.IGNORECASE),
@@ -65,14 +65,14 @@ class Icd(HierarchySpec):
 
 def is_code(text: str, version: int) -> bool:
     """Return whether a text is a code of one of the chapters of a version."""
-    return diagnosis_path(text, version)[0] != _NO_CODE
+    return diagnosis_path(text, version)[0] != NO_CODE
 
 
 def diagnosis_path(code: str, version: int) -> tuple[str, str, str]:
     """Return the category, the block and the chapter of a code."""
     parts = _PATTERNS[version].fullmatch(code.strip())
     if parts is None:
-        return (_NO_CODE,) * 3
+        return (NO_CODE,) * 3
     category = parts[1].upper()
     for first, last, title, blocks in _chapters(version):
         if len(category) == len(first) and first <= category <= last:
@@ -80,7 +80,7 @@ def diagnosis_path(code: str, version: int) -> tuple[str, str, str]:
                 f"{low}-{high}" if low != high else low for low, high in blocks if low <= category <= high
             )
             return category, next(inside, f"{first}-{last} elsewhere"), f"{first}-{last} {title}"
-    return (_NO_CODE,) * 3
+    return (NO_CODE,) * 3
 
 
 @cache

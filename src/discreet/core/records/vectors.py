@@ -253,10 +253,9 @@ def decimals_of(values: NDArray[Any]) -> int | None:
     >>> decimals_of(np.array([28.1, 30.0])), decimals_of(np.array([3.0])), decimals_of(np.array([2 / 3]))
     (1, 0, None)
     """
-    numbers = values[np.isfinite(values)]
+    # Larger numbers are whole, and written by any number of decimals.
+    numbers = values[np.abs(values) < _LARGEST_EXACT]
     largest = float(np.abs(numbers).max(initial=0))
-    if largest >= _LARGEST_EXACT:
-        return 0
     # A number with more than twelve decimals is usually among the first ones; the others need not be tried then.
     at_least = _fewest(numbers[:_SAMPLE], largest, 0)
     return None if at_least is None else _fewest(numbers, largest, at_least)

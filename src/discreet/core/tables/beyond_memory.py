@@ -55,7 +55,7 @@ def _small_counts(name: str, table: Table, sizes: IntArray, ends: IntArray) -> S
     counts[indptr[:-1]] = np.where(low == high, sizes, 1)
     values[indptr[1:][entries == 2] - 1] = high[entries == 2]
     book = table.encoded[name]
-    return SensitiveCounts(name, indptr, values, counts, table.overall(name), book.hierarchy)
+    return SensitiveCounts(name, indptr, values, counts, table.overall(name), book.hierarchy, book=book)
 
 
 def _joined(large: SensitiveCounts, small: SensitiveCounts) -> SensitiveCounts:
@@ -66,6 +66,7 @@ def _joined(large: SensitiveCounts, small: SensitiveCounts) -> SensitiveCounts:
         np.concatenate([large.counts, small.counts]),
         small.overall,
         small.hierarchy,
+        book=small.book,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -14,6 +14,7 @@ from discreet.kernels.ragged import bounds
 
 if TYPE_CHECKING:
     from discreet.core.hierarchy.bound import Hierarchy
+    from discreet.core.tables.encoding import Codebook
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,7 +24,8 @@ class SensitiveCounts:
     Value codes follow the column's order; code 0 is the null, a value like any other. ``overall`` counts each
     code in the whole table, also codes that do not occur (a hierarchy may know more leaves than the data shows).
     Where units are counted, one may have several values: ``units`` is their number in each group, ``n_units`` in the
-    whole table.
+    whole table. ``book`` has the values of the codes where a table was read; in a search, the codes are those of the
+    table that is searched.
     """
 
     name: str
@@ -34,6 +36,7 @@ class SensitiveCounts:
     hierarchy: Hierarchy | None = None
     units: IntArray | None = None
     n_units: int | None = None
+    book: Codebook | None = None
 
     @property
     def n_groups(self) -> int:
@@ -67,7 +70,9 @@ class SensitiveCounts:
         values, counts = self.values[entries], self.counts[entries]
         indptr = bounds(np.diff(self.indptr)[chosen])
         overall = np.bincount(values, weights=counts, minlength=self.overall.size).astype(np.int64)
-        return SensitiveCounts(self.name, indptr, values, counts, overall, self.hierarchy)
+        return replace(
+            self, indptr=indptr, values=values, counts=counts, overall=overall, units=None, n_units=None
+        )
 
     def joined(self, chosen: BoolArray) -> SensitiveCounts:
         """Return the counts of some groups as one, in the same table."""
@@ -75,7 +80,7 @@ class SensitiveCounts:
         totals = np.bincount(self.values[entries], weights=self.counts[entries], minlength=self.overall.size)
         values = np.flatnonzero(totals).astype(np.int32)
         indptr, counts = np.array([0, values.size]), totals[values].astype(np.int64)
-        return SensitiveCounts(self.name, indptr, values, counts, self.overall, self.hierarchy)
+        return replace(self, indptr=indptr, values=values, counts=counts, units=None, n_units=None)
 
     def __repr__(self) -> str:
         return f"SensitiveCounts({self.name!r}, {self.n_groups} groups, {self.overall.size} value codes)"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -91,6 +91,74 @@ class Pieces:
     counts: IntArray
 
 
+class SegmentCut(NamedTuple):
+    """How a segment of tuples is cut in two: those with codes up to one go left; and the numbers of the halves."""
+
+    column: int
+    code: int
+    left: int
+    right: int
+
+
+Cuts: TypeAlias = Mapping[int, SegmentCut]
+"""Cuts by the segment that they divide; all tuples together are segment 0."""
+
+
+class CodeCounts(NamedTuple):
+    """How many rows, and tuples, of a segment have a code in a column; an entry for each code that occurs."""
+
+    segment: IntArray
+    column: IntArray
+    code: IntArray
+    n_rows: IntArray
+    n_tuples: IntArray
+
+
+class PieceCodes(NamedTuple):
+    """The rows of each piece of divided tuples, whether sensitive values refused a cut, and codes of the pieces.
+
+    ``piece``, ``column`` and ``code`` have an entry for each code: of some columns the lowest and the highest of each
+    piece, of others those that stand for all.
+    """
+
+    sizes: IntArray
+    refused: bool
+    piece: IntArray
+    column: IntArray
+    code: IntArray
+
+
+class TuplesElsewhere(Protocol):
+    """The distinct tuples of a table as codes, which an engine holds because they are too many to be fetched."""
+
+    @property
+    def most(self) -> int:
+        """The most tuples that a worker divides by itself."""
+        ...
+
+    def code_counts(self, cuts: Cuts, segments: Sequence[int]) -> CodeCounts:
+        """Count the codes of each column in some of the segments that cuts make."""
+        ...
+
+    def divided(
+        self, cuts: Cuts, undivided: Sequence[int], divide: Callable[[pa.Table], pa.Table]
+    ) -> AssignedTuples:
+        """Return the piece of every tuple: segments in ``undivided`` are one piece, workers divide the others."""
+        ...
+
+
+class AssignedTuples(Protocol):
+    """The piece of each tuple, where an engine holds it."""
+
+    def pieces(self, n_quasi: int, sets: Sequence[int]) -> PieceCodes:
+        """Return what each piece holds: the ends of its codes in each column, and in ``sets`` what stands for all."""
+        ...
+
+    def joined(self, rows: Any, labels: Mapping[str, Replacement]) -> Any:
+        """Return coded rows of the engine with the new cells of their pieces beside them."""
+        ...
+
+
 @dataclass(frozen=True, repr=False)
 class Recoding:
     """What is published: the columns in order, and how each gets its cells.
@@ -98,7 +166,8 @@ class Recoding:
     A column in none of the mappings is published as it is. ``by_value`` replaces cells by their code, ``by_piece``
     by the piece their row belongs to. ``dropped`` marks pieces whose rows are left out. ``seed`` shuffles the rows,
     so that their order reveals nothing, and deals those of a divided tuple out; None keeps the order. ``renamed``
-    holds new names of columns, and ``spreadsheet_safe`` makes texts harmless that a spreadsheet would run.
+    holds new names of columns, and ``spreadsheet_safe`` makes texts harmless that a spreadsheet would run. ``assigned``
+    holds the piece of each tuple where the tuples are too many to be fetched; ``tuples`` is empty then.
     """
 
     columns: tuple[str, ...]
@@ -112,6 +181,7 @@ class Recoding:
     seed: int | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
     spreadsheet_safe: bool = False
+    assigned: AssignedTuples | None = None
 
     @property
     def released_names(self) -> tuple[str, ...]:
@@ -155,6 +225,11 @@ class Source(Protocol):
         del encoded, n_quasi
         return None
 
+    def tuples_elsewhere(self, encoded: Sequence[Codebook]) -> TuplesElsewhere | None:
+        """Return the distinct tuples where the engine holds them, to be divided there; None where it cannot."""
+        del encoded
+        return None
+
     def columns(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return whole columns, cleaned, row by row."""
         ...
@@ -162,6 +237,23 @@ class Source(Protocol):
     def singletons(self, names: Sequence[str], unit: str | None = None) -> Singletons:
         """Count the rows whose values in the columns no other row, or unit, has; rows without any do not count."""
         ...
+
+    def column_singletons(self, names: Sequence[str], unit: str | None = None) -> dict[str, Singletons]:
+        """Count for each of some columns what `singletons` counts of it."""
+        return {name: self.singletons([name], unit) for name in names}
+
+    def has_few_singletons(self, columns: Mapping[str, Singletons], share: float) -> bool:
+        """Whether surely no more than a share of the rows have a combination of their own in columns, by a cheap look.
+
+        ``columns`` holds what was counted of each by itself. False says nothing: only `singletons` does.
+        """
+        del columns, share
+        return False
+
+    def has_only_large_classes(self, names: Sequence[str], unit: str, fewest: int, n_classes: int) -> bool:
+        """Whether surely each of all classes of the columns has as many units, by a cheap look; False says nothing."""
+        del names, unit, fewest, n_classes
+        return False
 
     def small_classes(self, names: Sequence[str], unit: str, fewest: int) -> int:
         """Count the rows in classes of the columns with fewer units than some; a row without one counts as one."""

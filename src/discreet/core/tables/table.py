@@ -31,7 +31,15 @@ from discreet.core.tables.groups import Groups, SensitiveCounts
 from discreet.core.tables.label_coverage import LabelCover
 from discreet.core.tables.labels import STAR
 from discreet.core.tables.publication import defused, formula_names
-from discreet.core.tables.source import ClassShapes, Recoding, Replacement, Source, Tuples, source_of
+from discreet.core.tables.source import (
+    ClassShapes,
+    Recoding,
+    Replacement,
+    Singletons,
+    Source,
+    Tuples,
+    source_of,
+)
 from discreet.core.tables.units import Units, units_of
 
 if TYPE_CHECKING:
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 
 UNITS = "units"
 """The name of the array of evidence that holds the unit of each released row."""
+_NO_TUPLES = Tuples(np.empty((0, 0), np.int32), np.empty(0, np.int64))
 
 
 @public
@@ -166,6 +175,11 @@ class Table:
             return overall(counted.codes[:, 0], counted.counts, self.encoded[name].n_codes)
         return overall(self.codes(name), self.tuples.counts, self.encoded[name].n_codes)
 
+    def singletons(self, name: str) -> Singletons:
+        """Count the rows whose value in a judged column no other row has."""
+        counts = self.overall(name)[1:]
+        return Singletons(int((counts == 1).sum()), int(counts.sum()), int((counts > 0).sum()))
+
     def sensitive_codes(self) -> dict[str, tuple[CodeArray, IntArray, Hierarchy | None]]:
         """Return, for each column that is counted in classes, the tuples' codes, the table's counts and the tree.
 
@@ -244,7 +258,7 @@ class Table:
             if name in names:
                 indptr, values, value_counts = values_of(codes, counts, low, high, column, book.n_codes)
                 sensitive[name] = SensitiveCounts(
-                    name, indptr, values, value_counts, self.overall(name), book.hierarchy
+                    name, indptr, values, value_counts, self.overall(name), book.hierarchy, book=book
                 )
         books = [self.encoded[name] for name in self.schema.quasi]
         classes = codes[low, : len(books)].astype(np.int32)
@@ -269,7 +283,7 @@ class Table:
         return Recoding(
             columns=tuple(name for name in self.schema if name not in keys or keys[name] is not None),
             encoded=tuple(self._books.values()),
-            tuples=self._row_tuples,
+            tuples=_NO_TUPLES if changes.get("assigned") is not None else self._row_tuples,
             by_value={**retyped, **by_value},
             pseudonyms={name: key for name, key in keys.items() if key is not None},
             spreadsheet_safe=self.spreadsheet_safe,

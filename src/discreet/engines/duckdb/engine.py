@@ -225,9 +225,9 @@ class DuckDb(Engine):
             facts = Facts(name, types[name], n_rows, n_rows - n_known, n_distinct, length, words)
             yield facts, pa.array(likely or (), pa.large_string())
 
-    def formula_cells(self, frame: Relation) -> int:
+    def formula_cells(self, frame: Relation, without: Collection[str] = ()) -> int:
         """Count the cells and column names that a spreadsheet would run."""
-        return large.count_formulas(in_any_order(frame))
+        return large.count_formulas(in_any_order(frame), without)
 
     def defused(self, frame: Relation) -> Relation:
         """Return the relation with an apostrophe before every text that a spreadsheet would run."""

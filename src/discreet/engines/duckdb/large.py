@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from discreet.core.arrays import IntArray
 from discreet.core.errors import InputError, SchemaError
-from discreet.core.tables.encoding import Codebook, cleaned, column_type
+from discreet.core.tables.encoding import Codebook
 from discreet.core.tables.publication import formula_names
 from discreet.core.tables.source import ClassShapes, Tuples
 from discreet.engines.duckdb.admission import as_relation, normalize
@@ -24,6 +21,7 @@ from discreet.engines.duckdb.connection import (
     query_sorted,
     schema_of,
 )
+from discreet.engines.sql.shapes import class_shapes, coded_tuples, column_values
 from discreet.engines.sql.source import (
     Normalized,
     SqlSource,
@@ -35,8 +33,6 @@ from discreet.engines.sql.source import (
 
 if TYPE_CHECKING:
     import duckdb
-
-_LARGEST_KEY = 1 << 62
 
 
 class RelationSource(SqlSource):
@@ -60,88 +56,28 @@ class RelationSource(SqlSource):
 
     def values(self, names: Sequence[str]) -> dict[str, pa.Array]:
         """Return the distinct values of columns, cleaned, in one pass over the rows."""
-        inner = [self._normalized.inner(name) for name in names]
-        listed_ = ", ".join(inner)
-        sets = ", ".join(f"({column})" for column in inner)
-        chosen = query(self._unsorted, f"SELECT {listed_} FROM source")
-        for name, field in zip(names, schema_of(chosen), strict=True):
-            column_type(field.type, name)
-        sql = f"SELECT {listed_}, grouping({listed_})::BIGINT FROM source GROUP BY GROUPING SETS ({sets})"
-        parts_by_name: dict[str, list[pa.Array]] = {name: [] for name in names}
-        for batch in fetch_batches(query(self._unsorted, sql)):
-            absent = batch.column(len(names)).to_numpy()
-            for number, name in enumerate(names):
-                # A bit for each column, the first the highest, is 0 where the row is of that column's set.
-                here = (absent >> (len(names) - 1 - number)) & 1 == 0
-                parts_by_name[name].append(batch.column(number).filter(pa.array(here)))
-        self._values = {
-            name: pc.unique(cleaned(pa.chunked_array(parts), name))
-            for name, parts in parts_by_name.items()
-            if parts
-        }
+        self._values = column_values(self, self._unsorted, names)
         return self._values
 
     def tuples(self, encoded: Sequence[Codebook]) -> Tuples:
         """Code the rows and count the distinct ones in the engine; only whole numbers come back."""
         relation = self._coded(self._unsorted, dict(enumerate(encoded)), {})
         self._refuse_too_many(relation, encoded)
-        return self._tuples_in(relation, encoded)
-
-    def _tuples_in(self, relation: duckdb.DuckDBPyRelation, encoded: Sequence[Codebook]) -> Tuples:
-        blocks = _blocks([book.n_codes for book in encoded])
-        keys = ", ".join(_packed(block, encoded) for block in blocks)
-        counted = query(relation, f"SELECT {keys}, count(*)::BIGINT FROM source GROUP BY ALL")
-        *packed, counts = _columns(counted, len(blocks) + 1)
-        order = np.lexsort(packed[::-1])
-        counts = counts[order]
-        codes = np.empty(
-            (order.size, len(encoded)), np.min_scalar_type(max(book.n_codes for book in encoded))
-        )
-        for block in reversed(blocks):
-            digits = packed.pop()[order]
-            for number in reversed(block):
-                codes[:, number] = digits % encoded[number].n_codes
-                digits //= encoded[number].n_codes
-        return Tuples(codes, counts)
+        return coded_tuples(self, relation, encoded)
 
     def class_shapes(self, encoded: Sequence[Codebook], n_quasi: int) -> ClassShapes | None:
         """Count the classes in the engine, which spills, where the distinct tuples exceed memory."""
         relation = self._coded(self._unsorted, dict(enumerate(encoded)), {})
         if self._n_tuples(relation, encoded) <= most_tuples():
             return None
-        sensitive = range(n_quasi, len(encoded))
-        keys = [_packed(block, encoded) for block in _blocks([book.n_codes for book in encoded[:n_quasi]])]
-        names = [f"key{number}" for number in range(len(keys))]
-        keyed = query(relation, f"SELECT {', '.join(_named(keys))}, * FROM source")
-        # Of a class of one or two rows the lowest and the highest code are all there is.
-        ends = "".join(f", min(code{at}) AS low{at}, max(code{at}) AS high{at}" for at in sensitive)
-        classes = query(
-            keyed, f"SELECT {', '.join(names)}, count(*) AS n{ends} FROM source GROUP BY {', '.join(names)}"
+        return class_shapes(
+            self,
+            relation,
+            encoded,
+            n_quasi,
+            most_tuples(),
+            lambda part: self._refuse_too_many(part, encoded),
         )
-        own = ", ".join(f"CASE WHEN n > 2 THEN {name} END AS {name}" for name in names)
-        of_small = "".join(
-            f", CASE WHEN n <= 2 THEN {end}{at} ELSE 0 END AS {end}{at}"
-            for at in sensitive
-            for end in ("low", "high")
-        )
-        shapes = query(
-            query(classes, f"SELECT least(n, 3)::BIGINT AS n{of_small}, {own} FROM source"),
-            f"SELECT *, count(*)::BIGINT AS repeats FROM source GROUP BY ALL LIMIT {most_tuples() + 1}",
-        )
-        rows = pa.Table.from_batches(fetch_batches(shapes), schema_of(shapes))
-        self._refuse(rows.num_rows)
-        is_large = pc.equal(rows["n"], 3)
-        large, small = rows.filter(is_large), rows.filter(pc.invert(is_large))
-        tuples = Tuples(np.empty((0, len(encoded)), np.int32), np.empty(0, np.int64))
-        if large.num_rows:
-            meeting = " AND ".join(f"source.{name} = mapping.{name}" for name in names)
-            sql = f"SELECT source.* FROM source WHERE EXISTS (SELECT 1 FROM mapping WHERE {meeting})"
-            part = query(keyed, sql, large.select(names))
-            self._refuse_too_many(part, encoded)
-            tuples = self._tuples_in(part, encoded)
-        columns = [small.column(1 + at).to_numpy() for at in range(2 * len(sensitive))]
-        found = np.column_stack(columns) if columns else np.empty((small.num_rows, 0), np.int64)
-        return ClassShapes(tuples, small["n"].to_numpy(), found, small["repeats"].to_numpy())
 
     def _n_tuples(self, relation: duckdb.DuckDBPyRelation, encoded: Sequence[Codebook]) -> int:
         """Return about how many distinct tuples there are; no more than rows, which are counted first."""
@@ -177,48 +113,6 @@ class RelationSource(SqlSource):
         return query_sorted(relation, sql, f"CAST('0x' || {place_digest(seed)}[1:16] AS UBIGINT)")
 
 
-def _blocks(cards: Sequence[int]) -> list[list[int]]:
-    """Divide the columns into runs whose codes fit one whole number of 62 bits together.
-
-    >>> _blocks([1 << 40, 1 << 20, 1 << 20])
-    [[0, 1], [2]]
-    """
-    blocks: list[list[int]] = [[]]
-    size = 1
-    for number, card in enumerate(cards):
-        if size * card > _LARGEST_KEY:
-            blocks.append([])
-            size = 1
-        blocks[-1].append(number)
-        size *= card
-    return blocks
-
-
-def _packed(block: Sequence[int], encoded: Sequence[Codebook]) -> str:
-    """Write the key of a run of columns: their codes as the digits of one number."""
-    key = f"code{block[0]}::BIGINT"
-    for number in block[1:]:
-        key = f"({key} * {encoded[number].n_codes} + code{number})"
-    return f"{key} AS key{block[0]}"
-
-
-def _named(keys: Sequence[str]) -> list[str]:
-    """Write keys under numbers of their own."""
-    return [f"{key.rpartition(' AS ')[0]} AS key{number}" for number, key in enumerate(keys)]
-
-
-def _columns(relation: duckdb.DuckDBPyRelation, count: int) -> list[IntArray]:
-    """Fetch columns of whole numbers; batches are let go as soon as they are joined."""
-    parts: list[list[IntArray]] = [[] for _ in range(count)]
-    for batch in fetch_batches(relation):
-        for part, column in zip(parts, batch.columns, strict=True):
-            part.append(column.to_numpy())
-    columns = []
-    while parts:
-        columns.append(np.concatenate(parts.pop(0)))
-    return columns
-
-
 def defused_relation(frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     """Return a relation with an apostrophe before every text that a spreadsheet would run; such a name is refused."""
     if formula_names(pa.array(frame.columns, pa.string())):
@@ -231,12 +125,12 @@ def defused_relation(frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     return query(frame, f"SELECT {', '.join(cells)} FROM source AS defused({columns})")
 
 
-def count_formulas(frame: duckdb.DuckDBPyRelation) -> int:
+def count_formulas(frame: duckdb.DuckDBPyRelation, without: Collection[str] = ()) -> int:
     """Count the cells and column names of a relation that a spreadsheet would run."""
     texts = [
         number
-        for number, type_ in enumerate(frame.types)
-        if str(type_) == "VARCHAR" or str(type_).startswith("ENUM")
+        for number, (name, type_) in enumerate(zip(frame.columns, frame.types, strict=True))
+        if str(type_).startswith(("VARCHAR", "ENUM")) and name not in without
     ]
     names = formula_names(pa.array(frame.columns, pa.string()))
     if not texts:

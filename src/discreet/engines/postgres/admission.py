@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.core.errors import DiscreetError, InputError, SchemaError
 from discreet.engines.addresses import Address
-from discreet.engines.postgres.session import DatabaseSession, PostgresRelation
+from discreet.engines.postgres.session import DatabaseSession, PostgresRelation, stated_digits
 from discreet.engines.sql.source import Normalized, quoted_name
 
 _AS_IT_IS = ("bool", "int2", "int4", "int8", "date", "time", "timestamp", "timestamptz")
@@ -17,7 +17,6 @@ _AS_TEXT = (
 )  # fmt: skip
 _FLOATS = {"float4": "real", "float8": "double precision"}
 _DIGITS = 38
-_NUMERIC_HEADER = 4
 COLUMNS = """
 SELECT a.attname::text, coalesce(b.typname, t.typname)::text, t.typtype::text,
   CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END::int8
@@ -119,10 +118,8 @@ def _cell(
 
 def _digits(session: DatabaseSession, table: str, column: str, name: str, modifier: Any) -> tuple[int, int]:
     """Return how many digits a column of numbers has, and how many of them behind the point."""
-    if modifier >= _NUMERIC_HEADER:
-        # PostgreSQL keeps numeric(p, s) as 2^16 p + s + 4, with s in 11 bits.
-        digits = modifier - _NUMERIC_HEADER
-        precision, scale = digits >> 16, digits & 0x7FF
+    if modifier >= 0:
+        precision, scale = stated_digits(modifier)
     else:
         finite = f"{column} NOT IN ('NaN', 'Infinity', '-Infinity')"
         asked = (
@@ -136,6 +133,6 @@ def _digits(session: DatabaseSession, table: str, column: str, name: str, modifi
                 f"Column '{name}' holds infinite values ({infinite} rows); clean or drop them first."
             )
         precision = whole + scale
-    if precision > _DIGITS or scale > precision:
+    if precision > _DIGITS:
         raise SchemaError(f"Column '{name}' holds numbers of more than {_DIGITS} digits; make it text first.")
     return precision, scale

@@ -228,10 +228,22 @@ def _type(field: pa.Field) -> pa.DataType:
         modifier = int(metadata.get(b"POSTGRESQL:typmod", b"-1"))
         if modifier < 0:
             return pa.string()
-        # PostgreSQL keeps numeric(p, s) as 2^16 p + s + 4, with s in 11 bits.
-        digits = modifier - _NUMERIC_HEADER
-        return pa.decimal128(digits >> 16, digits & 0x7FF)
+        return pa.decimal128(*stated_digits(modifier))
     return pa.string() if isinstance(field.type, pa.BaseExtensionType) else field.type
+
+
+def stated_digits(modifier: int) -> tuple[int, int]:
+    """Return how many digits a type of numbers has room for, and how many of them behind the point.
+
+    PostgreSQL keeps numeric(p, s) as 2^16 p + s + 4, with s in 11 bits and a sign. Numbers of numeric(5, -2) end in two
+    zeros and have seven digits; those of numeric(2, 5) have five behind the point.
+
+    >>> [stated_digits((p << 16) + (s & 0x7FF) + 4) for p, s in ((10, 2), (5, -2), (2, 5))]
+    [(10, 2), (7, 0), (5, 5)]
+    """
+    stated = modifier - _NUMERIC_HEADER
+    precision, scale = stated >> 16, ((stated & 0x7FF) ^ 0x400) - 0x400
+    return (precision - scale, 0) if scale < 0 else (max(precision, scale), scale)
 
 
 def _typed(batch: pa.RecordBatch) -> pa.RecordBatch:

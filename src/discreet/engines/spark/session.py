@@ -24,9 +24,12 @@ _JAVA = 17
 _EXAMPLE, _PORT, _TIMEOUT = "sc://host:15002", 15002, 10.0
 _MOST_BROADCAST = 200_000
 """The most rows of a mapping that every worker gets whole."""
+TOO_LARGE = "spark.driver.maxResultSize"
 _REASONS = (
+    (r"No module named '(discreet|numba|llvmlite|pyarrow)", "its workers lack discreet; install it there"),
+    (r"PYTHON_VERSION_MISMATCH", "its workers run another version of Python than this machine"),
     (r"ExecutorLostFailure|Lost executor|lost worker|worker lost", "workers were lost, and too often to try again"),
-    (r"maxResultSize", "the distinct tuples exceed spark.driver.maxResultSize; raise it, or round values first"),
+    (r"maxResultSize", f"the distinct tuples exceed {TOO_LARGE}; raise it, or round values first"),
     (r"OutOfMemory|Java heap space|resources exhausted", "it is out of memory"),
     (r"No space left", "a disk is full"),
     (r"Permission ?[Dd]enied|AccessControlException", "permission denied"),

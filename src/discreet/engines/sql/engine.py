@@ -18,11 +18,11 @@ from discreet.core.errors import DiscreetError, OutputError, SchemaError
 from discreet.core.tables.encoding import combined
 from discreet.core.tables.publication import formula_names, publishable
 from discreet.engines.formats import PARQUET_COMPRESSION, refuse_alike_names
+from discreet.engines.sql.column_counts import ColumnCounts, column_counts, counts_query
 from discreet.engines.sql.source import (
     SqlSource,
     defused_cell,
     has_identifier,
-    is_formula,
     quoted_name,
     select_list,
     text_columns,
@@ -36,6 +36,7 @@ _CASTS = (
     (pa.types.is_timestamp, "TIMESTAMP"),
 )
 _LARGEST = 1e308
+_COLUMNS_AT_ONCE = 32
 
 
 class SqlEngine(Engine):
@@ -84,21 +85,20 @@ class SqlEngine(Engine):
         return self.source(frame).shuffled(secret)
 
     def facts(self, frame: Any) -> list[Facts]:
-        """Count what can be said about each column, in one pass."""
+        """Count what can be said about each column."""
         types = self.value_types(frame)
-        questions = ["CAST(count(*) AS BIGINT)"]
-        for name, type_ in types.items():
-            questions += _questions(quoted_name(name), type_)
-        sql = (
-            f"SELECT {', '.join(f'{question} AS a{at}' for at, question in enumerate(questions))} FROM source"
-        )
-        n_rows, *answers = (column[0].as_py() for column in self._counted(frame, sql).columns)
-        rest = iter(answers)
-        counted = []
-        for name, type_ in types.items():
-            n_known, n_distinct, length, words, span = (next(rest) for _ in range(5))
-            counted.append(Facts(name, type_, n_rows, n_rows - n_known, n_distinct, length, words, span))
-        return counted
+        counts = self.column_counts(frame, list(types))
+        return [counts[name].facts(name, type_) for name, type_ in types.items()]
+
+    def column_counts(
+        self, frame: Any, names: Sequence[str], expression: str | None = None
+    ) -> dict[str, ColumnCounts]:
+        """Count columns by themselves, some of them in each query; texts with an expression in them if there is one."""
+        types, counts = self.value_types(frame), []
+        for start in range(0, len(names), _COLUMNS_AT_ONCE):
+            columns = {quoted_name(name): types[name] for name in names[start : start + _COLUMNS_AT_ONCE]}
+            counts += column_counts(self._counted(frame, counts_query(columns, expression or "")))
+        return dict(zip(names, counts, strict=True))
 
     def value_sets(self, frame: Any, names: Sequence[str]) -> dict[str, frozenset[Any]]:
         """Return the different values of columns that have few of them."""
@@ -141,27 +141,24 @@ class SqlEngine(Engine):
         self, frame: Any, expression: str, without: Collection[str] = ()
     ) -> Iterator[tuple[Facts, pa.Array]]:
         """Return facts of each column of texts or whole numbers, and its different texts with an expression in them."""
-        names = text_columns(self.value_types(frame), without)
-        for facts in self.facts(self.select(frame, names)) if names else ():
-            column = quoted_name(facts.name)
+        types = self.value_types(frame)
+        counts = self.column_counts(frame, text_columns(types, without), expression)
+        for name, counted in counts.items():
+            facts, column = counted.facts(name, types[name]), quoted_name(name)
+            if not counted.n_likely:
+                yield facts, pa.array([], pa.string())
+                continue
             like = has_identifier(column, expression, is_text=facts.is_text)
             texts = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL"
             sql = f"SELECT CAST({column} AS VARCHAR) AS value FROM ({texts}) AS texts WHERE {like}{self.most_texts}"
             yield facts, combined(self._counted(frame, sql)["value"])
 
-    def formula_cells(self, frame: Any) -> int:
+    def formula_cells(self, frame: Any, without: Collection[str] = ()) -> int:
         """Count the cells and column names that a spreadsheet would run."""
         types = self.value_types(frame)
-        counts = [
-            f"count(CASE WHEN {is_formula(quoted_name(name))} THEN 1 END)"
-            for name, type_ in types.items()
-            if type_ == "text"
-        ]
-        names = formula_names(pa.array(list(types), pa.string()))
-        if not counts:
-            return names
-        counted = self._counted(frame, f"SELECT CAST({' + '.join(counts)} AS BIGINT) AS n FROM source")
-        return names + int(counted["n"][0].as_py())
+        texts = [name for name, type_ in types.items() if type_ == "text" and name not in without]
+        counts = self.column_counts(frame, texts).values()
+        return formula_names(pa.array(list(types), pa.string())) + sum(each.n_formulas for each in counts)
 
     def defused(self, frame: Any) -> Any:
         """Return the frame with an apostrophe before every text that a spreadsheet would run."""
@@ -240,17 +237,3 @@ def _value_type(type_: pa.DataType) -> ValueType:
     if pa.types.is_temporal(type_):
         return "date"
     return "nested" if pa.types.is_nested(type_) or pa.types.is_binary(type_) else "other"
-
-
-def _questions(column: str, type_: ValueType) -> list[str]:
-    """Return five aggregates for a column: known values, different ones, mean length, mean spaces, and span."""
-    if type_ == "nested":
-        return ["CAST(0 AS BIGINT)", "CAST(0 AS BIGINT)", *("CAST(0 AS DOUBLE)",) * 2, "CAST(NULL AS DOUBLE)"]
-    text, span = ["CAST(0 AS DOUBLE)", "CAST(0 AS DOUBLE)"], "CAST(NULL AS DOUBLE)"
-    if type_ == "text":
-        length, without = f"length({column})", f"length(replace({column}, ' ', ''))"
-        text = [f"CAST(coalesce(avg({cell}), 0) AS DOUBLE)" for cell in (length, f"{length} - {without}")]
-    elif type_ == "whole":
-        span = f"CAST(max({column}) AS DOUBLE) - CAST(min({column}) AS DOUBLE)"
-    known = [f"CAST(count({distinct}{column}) AS BIGINT)" for distinct in ("", "DISTINCT ")]
-    return [*known, *text, span]

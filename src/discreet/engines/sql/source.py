@@ -57,11 +57,18 @@ class Normalized:
         return cell if type_ is None else f"CAST({cell} AS {type_})"
 
 
+class TooManyTuplesError(InputError):
+    """There are more distinct tuples than are fetched from an engine."""
+
+
 class SqlSource(Source):
     """Rows behind an engine that speaks SQL.
 
     In all queries the user's columns are called ``c0``, ``c1``, … by their places, so that every other name is ours.
     """
+
+    beyond = "round values first, or judge fewer columns"
+    """What to do about more distinct tuples than are fetched."""
 
     def __init__(self, native: Any, rows: Normalized) -> None:
         self.native = self.rows = native
@@ -117,9 +124,9 @@ class SqlSource(Source):
             counted = self._query(self._unsorted, f"{sql} LIMIT {MOST_TUPLES + 1}")
             rows = pa.Table.from_batches(self._batches(counted), self._schema(counted))
             if rows.num_rows > MOST_TUPLES:
-                raise InputError(
+                raise TooManyTuplesError(
                     f"There are more than {MOST_TUPLES:,} distinct tuples of the judged columns, which are not "
-                    "fetched from the engine: round values first, or judge fewer columns."
+                    f"fetched from the engine: {self.beyond}."
                 )
             self._fetched = (tuple(names), rows.rename_columns([*names, "n"]))
         return self._fetched[1]

@@ -38,6 +38,10 @@ _OF = r" for attribute '(.*)'"
 _Fields = Callable[..., dict[str, Any]]
 
 
+_WHOLE = {"reference": "original"}
+"""ARX compares classes with the table before rows are left out."""
+
+
 def _of(kind: str, letter: str, **more: Any) -> _Fields:
     return lambda number, column: {"kind": kind, letter: _number(number), **more, "of": column}
 
@@ -52,14 +56,16 @@ _MODELS: dict[str, _Fields] = {
         "l": _number(l),
         "of": column,
     },
-    rf"{_NUMBER}-closeness with equal ground-distance{_OF}": _of("t-closeness", "t", distance="equal"),
-    rf"{_NUMBER}-closeness with ordered distance{_OF}": _of("t-closeness", "t", distance="ordered"),
-    rf"{_NUMBER}-closeness with hierarchical ground-distance{_OF}": _of(
-        "t-closeness", "t", distance="hierarchical"
+    rf"{_NUMBER}-closeness with equal ground-distance{_OF}": _of(
+        "t-closeness", "t", distance="equal", **_WHOLE
     ),
-    rf"{_NUMBER}-disclosure privacy{_OF}": _of("delta-disclosure", "delta"),
-    rf"basic-{_NUMBER}-likeness{_OF}": _of("basic-beta-likeness", "beta"),
-    rf"enhanced-{_NUMBER}-likeness{_OF}": _of("enhanced-beta-likeness", "beta"),
+    rf"{_NUMBER}-closeness with ordered distance{_OF}": _of("t-closeness", "t", distance="ordered", **_WHOLE),
+    rf"{_NUMBER}-closeness with hierarchical ground-distance{_OF}": _of(
+        "t-closeness", "t", distance="hierarchical", **_WHOLE
+    ),
+    rf"{_NUMBER}-disclosure privacy{_OF}": _of("delta-disclosure", "delta", **_WHOLE),
+    rf"basic-{_NUMBER}-likeness{_OF}": _of("basic-beta-likeness", "beta", **_WHOLE),
+    rf"enhanced-{_NUMBER}-likeness{_OF}": _of("enhanced-beta-likeness", "beta", **_WHOLE),
     rf"\({_NUMBER}\)-avg-reidentification-risk": lambda mean: {
         "kind": "max-risk",
         "highest": 1.0,

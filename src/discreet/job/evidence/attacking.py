@@ -19,8 +19,25 @@ from discreet.measure import Attacks, AttackSuccess, MembershipAttack, membershi
 from discreet.measure.attacks.membership import CLOSENESS_PROVES_NOTHING
 from discreet.publish.recipes.recipe import private_part
 
-_DRAWN = ("pseudo-data", "synthetic-data")
+DRAWN = ("pseudo-data", "synthetic-data")
 """The kinds of data whose rows belong to nobody: what is attacked is who is in them."""
+TABLES = ("table", "sampled-table")
+"""The kinds of data whose rows are people's, with labels that say whom they may be."""
+NO_MEANING = {
+    "grouped-table": "A grouped table publishes everybody's quasi-identifiers as they are, so that everybody is "
+    "singled out, and links values to groups only: its guarantee says how surely a group shows one.",
+    "baskets": "Released baskets have no columns that others know: `discreet risk` says how many baskets hold the "
+    "items that an attacker knows, and how surely these show a sensitive one.",
+    "sketches": "Sketches show no values to single out, link or infer: `discreet.measure` has `link_sketches` and "
+    "`guess_attributes`, which attack them.",
+    "uncertain-records": "An uncertain record is a distribution, which every person fits to a degree: "
+    "`discreet.measure.likelihood_ranks` says how well the likeliest records are found.",
+    "cells": "A table of counts has no rows of people: `discreet check` says how far each cell can be narrowed down.",
+    "linked-tables": "Linked tables are joined by one pseudonym, so that the rows of one table are not all that an "
+    "attacker has: risk and guarantee of the joined view are in the release.",
+}
+"""Why the attacks of the regulators have no meaning for a kind of data, and what answers their question there."""
+_UNKNOWN = "There is no attack on a release of {}."
 
 
 @reads("The release")
@@ -52,15 +69,13 @@ def attack_release(
         How the files are read.
     """
     record = read_record(folder)
-    if record["kind"] not in ("table", *_DRAWN):
-        raise InputError(
-            f"Attacks are made on tables, pseudo-data and synthetic data, and this is a release of {record['kind']}."
-        )
+    if record["kind"] not in (*TABLES, *DRAWN):
+        raise InputError(NO_MEANING.get(record["kind"], _UNKNOWN.format(record["kind"])))
     written = Written(folder, record, private_part(folder / "release.json") or {})
     released: Table = written.kind.read_released(written, texts=False)
     people = _people(original, folder, record, reading or {})
     others = None if control is None else _people(control, folder, record, reading or {})
-    if record["kind"] in _DRAWN:
+    if record["kind"] in DRAWN:
         return membership_attack(released, people, control=others)
     everybody = None if population is None else population_table(population, released.schema.quasi)
     return regulators_attacks(

@@ -10,6 +10,7 @@ from discreet.core.figures import summarized
 from discreet.core.verdict import BROKEN, Basis
 from discreet.engines.folders import RECORD, described_file
 from discreet.guarantees import RulesHidden
+from discreet.job.evidence.attacking import DRAWN, NO_MEANING, TABLES
 from discreet.job.evidence.statement import QUESTIONS, EvidenceStatement
 from discreet.kinds.blocks import (
     Block,
@@ -152,6 +153,14 @@ def _summary(statement: EvidenceStatement) -> Iterator[str]:
             else "the controls must keep the recipient from them"
         )
         yield f"That risk does not count columns that are published exactly, by which people can be found: {means}."
+    if isinstance(statement.attacks, Attacks):
+        worst = max(statement.attacks.all, key=lambda success: success.risk)
+        yield (
+            f"Of the three attacks {worst.name.lower()} achieves most: right in {percent(worst.rate.share)} of its "
+            f"claims, where guessing is in {percent(worst.baseline)}."
+        )
+    elif isinstance(statement.attacks, MembershipAttack) and statement.attacks.membership is not None:
+        yield f"Who is in the data is told with {percent(statement.attacks.membership.auc)}, where 50% is a coin."
     if statement.harbor is not None:
         yield f"HIPAA Safe Harbor, looked for in the released data: {statement.harbor.word}."
     n_open = sum(key not in statement.answers for key in QUESTIONS)
@@ -265,8 +274,8 @@ def _tests(statement: EvidenceStatement) -> Section:
     text = "What attacks achieve against the released files, with intervals of 95 %."
     if attacks is None:
         words = (
-            "Attacks are made on tables and on pseudo-data; for this kind of data none was run."
-            if statement.record["kind"] not in ("table", "pseudo-data")
+            NO_MEANING.get(statement.record["kind"], "There is no attack on this kind of data.")
+            if statement.record["kind"] not in (*TABLES, *DRAWN)
             else "Not in this paper: results of attacks compare with the original, and stay with the owner. The owner "
             "runs them by naming the original (--original), and finds them in the private paper."
         )
@@ -277,23 +286,23 @@ def _tests(statement: EvidenceStatement) -> Section:
 
 def _regulators(attacks: Attacks) -> Iterator[Block]:
     head = ("Attack", "Right", "About strangers", "By guessing", "Due to the release")
-    yield TableBlock(
-        head,
-        [_success(each) for each in attacks.all],
-        "The three attacks that regulators name (WP29 05/2014)",
-    )
+    title = "The three attacks that regulators name (WP29 05/2014)"
+    table = TableBlock(head, [_success(each) for each in attacks.all], title)
     controls = (
         "There was no control group, so that what is learned of anybody counts as due to the release: it is overstated."
         if attacks.n_controls is None
         else f"Strangers are a control group of {counted(attacks.n_controls, 'person', 'people')} not in the data."
     )
-    yield Bullets([*_CLAIMS, controls])
+    yield Subsection(title, [table, Bullets([*_CLAIMS, controls])])
     risk = attacks.attackers
     rows = [("Prosecutor", percent(risk.prosecutor.highest), percent(risk.prosecutor.mean))]
     if risk.journalist is not None:
         rows.append(("Journalist", percent(risk.journalist.highest), percent(risk.journalist.mean)))
+    else:
+        rows.append(("Journalist", "not measured: no population was named", "–"))
     rows.append(("Marketer", "–", percent(risk.marketer)))
-    yield TableBlock(("Attacker", "Highest", "Mean"), rows, "Risk of a record by attacker")
+    title = "Risk of a record by attacker"
+    yield Subsection(title, [TableBlock(("Attacker", "Highest", "Mean"), rows, title)])
 
 
 def _success(success: AttackSuccess) -> tuple[str, ...]:

@@ -13,21 +13,30 @@ from discreet.core.engine import arrow_table
 from discreet.core.errors import InputError
 from discreet.core.guarantee import AllOf, Guarantee
 from discreet.core.hierarchy.specs import spec_from_dict
-from discreet.core.schema import quasi, sensitive
+from discreet.core.schema import Role, quasi, sensitive
 from discreet.core.tables.table import Table
 from discreet.core.verdict import BROKEN, Basis
 from discreet.engines.folders import RECORD, described_file
-from discreet.guarantees import DistinctDiversity, KAnonymity, MInvariance, PerUnit, guarantee_from_dict
+from discreet.guarantees import (
+    AlphaKAnonymity,
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    MaxRisk,
+    MInvariance,
+    PerUnit,
+    RecursiveDiversity,
+    guarantee_from_dict,
+)
 from discreet.job.descriptions import read_record
 from discreet.job.release_checking import ReleaseJudgment, _private, judge_release
 from discreet.kinds.grouped_tables import GroupedTableKind
-from discreet.kinds.kind import Line
 from discreet.kinds.tables import TableKind
 from discreet.kinds.written import Written
 from discreet.measure.tables.composition import Composition, Difference, composition
 from discreet.measure.tables.label_overlaps import common_tree
 
-_CLAIMED = Basis.CLAIMED.value
+CLAIMED, UNSURE = Basis.CLAIMED.value, "unsure"
 _DIVERSE = (DistinctDiversity, MInvariance)
 
 
@@ -35,7 +44,8 @@ _DIVERSE = (DistinctDiversity, MInvariance)
 class LeftOver:
     """What is left of one stated guarantee, in the worst choice of releases; ``word`` is what the terminal says.
 
-    ``word`` is unsure where intersections do not say, and claimed where they rest on what the releases say themselves.
+    ``word`` is unsure where intersections do not say whether it is kept, and claimed where they rest on what the
+    releases say themselves. ``left`` counts rows, or values where the guarantee is about these.
     """
 
     release: int
@@ -77,11 +87,11 @@ class RepeatedJudgment:
 
     @property
     def word(self) -> str:
-        """Verified; claimed, where something rests on what releases say themselves; or broken, alone or together."""
+        """Verified; claimed, where something rests on what releases say, or is unsure; or broken, alone or together."""
         words = {each.word for each in self.judgments} | {each.word for each in self.kept}
         if BROKEN in words or self.exposed or self.forks or self.tied:
             return BROKEN
-        return _CLAIMED if _CLAIMED in words or self.gaps else Basis.VERIFIED.value
+        return CLAIMED if words & {CLAIMED, UNSURE} or self.gaps else Basis.VERIFIED.value
 
     @property
     def ok(self) -> bool:
@@ -112,7 +122,8 @@ def judge_repeated(folders: Sequence[Path]) -> RepeatedJudgment:
             raise InputError(
                 f"{each.folder} is a release of {each.kind.name}; only tables are compared with others."
             )
-    tables = [_table(each, number) for number, each in enumerate(written, 1)]
+    tables = _with_common_roles([_table(each, number) for number, each in enumerate(written, 1)])
+    _refuse_means(written, tables)
     guarantees = [guarantee_from_dict(each.record["guarantee"]) for each in written]
     specs = [_hierarchies(each) for each in written]
     trees = {}
@@ -133,7 +144,7 @@ def judge_repeated(folders: Sequence[Path]) -> RepeatedJudgment:
     kept = tuple(
         _kept(number, part, found, is_claimed=linked[number - 1])
         for number, guarantee in enumerate(guarantees, 1)
-        for part in _parts(guarantee)
+        for part in (guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,))
     )
     exposed = tuple(
         each
@@ -203,6 +214,34 @@ def _table(written: Written, number: int) -> Table:
     return Table(renamed, {column: quasi() for column in (name, *known)} | {value: sensitive()})
 
 
+def _with_common_roles(tables: Sequence[Table]) -> list[Table]:
+    """Take columns of the role other as what they are in another release: others know them, or must not learn them."""
+    roles = {name: sensitive() for table in tables for name in table.schema.sensitive}
+    roles |= {name: quasi() for table in tables for name in table.schema.quasi}
+    made = []
+    for table in tables:
+        changed = {
+            name: roles[name]
+            for name, column in table.schema.items()
+            if column.role is Role.OTHER and name in roles
+        }
+        made.append(Table(table.frame, {**table.schema, **changed}) if changed else table)
+    return made
+
+
+def _refuse_means(written: Sequence[Written], tables: Sequence[Table]) -> None:
+    """Refuse numbers that are means of their classes: whose class it is, a mean does not say."""
+    for number, (each, table) in enumerate(zip(written, tables, strict=True), 1):
+        is_mean = (each.record.get("parameters") or {}).get("summary") == "mean"
+        others = {name for other in tables if other is not table for name in other.schema.quasi}
+        shown = {*table.schema.quasi} - {*(each.record.get("cells") or {})}
+        if (is_mean or each.record.get("method") == "Microaggregation") and (means := sorted(shown & others)):
+            raise InputError(
+                f"Release {number} shows means of '{means[0]}', which do not say whom a class may hold, so nobody can "
+                "say which classes overlap: publish boxes (--summary box) where a table is published again."
+            )
+
+
 def _hierarchies(written: Written) -> dict[str, Any]:
     """Return the hierarchy of each column, True where only the owner has it."""
     hidden = written.owners.get("columns", {})
@@ -215,24 +254,40 @@ def _hierarchies(written: Written) -> dict[str, Any]:
 def _kept(number: int, part: Guarantee, found: Composition, *, is_claimed: bool) -> LeftOver:
     """Return what is left of a guarantee of a release, in the worst choice of releases with it."""
     choices = [each for each in (found, *found.parts) if number in each.releases and each.n_combinations]
+    word = CLAIMED if is_claimed else "kept"
     if not choices:
-        return LeftOver(number, repr(part), None, _CLAIMED if is_claimed else "kept")
-    rests = [(left, each.releases) for each in choices if (left := _left(part, each)) is not None]
+        return LeftOver(number, repr(part), None, word)
+    rests = [(left >= least, left, each.releases) for each in choices for left, least in _left(part, each)]
     if not rests:
-        return LeftOver(number, repr(part), None, "unsure")
-    left, among = min(rests, key=lambda rest: (rest[0], -len(rest[1])))
-    word = BROKEN if left < part.bound else _CLAIMED if is_claimed else "kept"
-    return LeftOver(number, repr(part), left, word, among)
+        return LeftOver(number, repr(part), None, UNSURE)
+    is_enough, left, among = min(rests, key=lambda rest: (rest[0], rest[1], -len(rest[2])))
+    if is_enough and not _is_counted(part):
+        return LeftOver(number, repr(part), None, UNSURE)
+    return LeftOver(number, repr(part), left, word if is_enough else BROKEN, among)
 
 
-def _left(part: Guarantee, found: Composition) -> int | None:
-    """Return what is left for people who are in all of some releases; None where intersections do not say."""
-    if isinstance(part, KAnonymity):
-        return found.smallest
+def _is_counted(part: Guarantee) -> bool:
+    """Whether rows and values say all that a guarantee is about: where it is about people, rows may be one person's."""
+    if isinstance(part, MaxRisk):
+        return part.mean == part.unique == 1
+    return isinstance(part, (KAnonymity, *_DIVERSE))
+
+
+def _left(part: Guarantee, found: Composition) -> Iterator[tuple[int, float]]:
+    """Return the rows and the values that are left for people who are in all of some releases, and those it needs."""
+    if isinstance(part, PerUnit):  # A class has no more units than rows.
+        yield from _left(part.guarantee, found)
+        return
     if not isinstance(part, _DIVERSE):
-        return None
-    columns = [name for name in part.columns(tuple(found.values)) if name in found.values]
-    return min((found.values[name] for name in columns), default=None)
+        yield found.smallest, part.smallest
+    of = getattr(part, "of", None) or ()
+    named = (of,) if isinstance(of, str) else tuple(of)
+    columns = named or part.columns(tuple(found.values))
+    values = [found.values[name] for name in columns if name in found.values]
+    if values and isinstance(part, AlphaKAnonymity):
+        yield min(values), 1 / part.alpha - 1e-9
+    elif values and isinstance(part, (EntropyDiversity, RecursiveDiversity, *_DIVERSE)):
+        yield min(values), part.m if isinstance(part, MInvariance) else part.l
 
 
 def _pseudonyms(written: Written) -> set[str]:
@@ -247,102 +302,3 @@ def _pseudonyms(written: Written) -> set[str]:
 def _tied(shown: Sequence[set[str]]) -> int:
     """Count the pseudonyms that two releases or more have."""
     return len(set().union(*(first & second for first, second in combinations(shown, 2))))
-
-
-def repeated_lines(judgment: RepeatedJudgment) -> list[Line]:
-    """Return what several releases show together, as lines for the terminal."""
-    found = judgment.composition
-    lines = [
-        (each.word, f"release {number} by itself: {each.verdict.guarantee}")
-        for number, each in enumerate(judgment.judgments, 1)
-    ]
-    lines.append(
-        (
-            "together",
-            f"{found.n_combinations:,} combinations of classes can hold somebody who is in all releases",
-        )
-    )
-    choices = [each for each in (found, *found.parts) if each.n_combinations]
-    if found.parts:
-        numbers = sum(each.n_combinations for each in found.parts)
-        lines.append(("", f"{numbers:,} of fewer releases can hold somebody who is in all of these"))
-    if not choices:
-        lines.append(("", "so nobody is in two, if neither quasi-identifiers nor sensitive values change"))
-    for each in judgment.kept if choices else ():
-        unknown = "intersections do not say" if each.word == "unsure" else "nobody of it is in another"
-        left = unknown if each.left is None else f"{each.left:,} left in the worst of them"
-        among = _named(each.among, len(judgment.judgments))
-        lines.append(
-            (each.word, f"{each.guarantee} of release {each.release}, for people in {among}: {left}")
-        )
-    lines += _chain_lines(judgment)
-    for name in dict.fromkeys(chain.from_iterable(each.disclosed for each in choices)):
-        worst = max(choices, key=lambda each: each.disclosed.get(name, 0))
-        n_disclosed = worst.disclosed.get(name, 0)
-        if n_disclosed:
-            among, n_rows = _named(worst.releases, len(judgment.judgments)), worst.rows_at_risk[name]
-            text = f"'{name}' is certain in {n_disclosed:,} of them, for {among}"
-            text += f": of up to {n_rows:,} rows of release {worst.releases[0]}"
-            lines.append(("disclosed", text))
-    for each_difference in found.differences:
-        lines += _difference_lines(each_difference, exposes=each_difference in judgment.exposed)
-    if judgment.tied:
-        lines.append(
-            (BROKEN, f"{judgment.tied:,} pseudonyms are in several releases, and tie their rows for certain")
-        )
-    return [
-        *lines,
-        (
-            "assumed",
-            "quasi-identifiers and sensitive values do not change: where an age grows, or somebody moves, releases may",
-        ),
-        ("", "show more than this; other columns that stay the same may tie rows as well"),
-    ]
-
-
-def _named(releases: tuple[int, ...], n: int) -> str:
-    """Return the words for a choice of releases."""
-    if len(releases) in (0, n):
-        return "all"
-    return f"releases {', '.join(map(str, releases[:-1]))} and {releases[-1]}"
-
-
-def _chain_lines(judgment: RepeatedJudgment) -> Iterator[Line]:
-    """Return what a chain of m-invariant releases rests on, and where it is none."""
-    if any(each.word == _CLAIMED for each in judgment.kept):
-        yield (
-            "",
-            "claimed: that a person's groups have the same values is what the releases say, by naming each other",
-        )
-    for number in judgment.forks:
-        yield (
-            BROKEN,
-            f"fork: release {number} follows the same release as another; whoever is in both has no m-invariance",
-        )
-    for number in judgment.gaps:
-        yield (
-            "unsure",
-            f"gap: release {number} does not follow the m-invariant one before it; name all, in their order",
-        )
-
-
-def _difference_lines(difference: Difference, *, exposes: bool) -> Iterator[Line]:
-    """Return what the counts of a release add to those of an earlier one."""
-    earlier, later = difference.releases
-    if difference.fewest is None:
-        yield (
-            "counts",
-            f"in every region, release {later} has both more and fewer than release {earlier}, or the same",
-        )
-        return
-    yield (
-        "counts",
-        f"from release {earlier} to {later}, {difference.grown:,} of {difference.regions:,} regions only grew and "
-        f"{difference.shrunk:,} only shrank, one by {difference.fewest:,} "
-        + ("row" if difference.fewest == 1 else "rows"),
-    )
-    if difference.disclosed:
-        yield (
-            BROKEN if exposes else "",
-            f"in {difference.disclosed:,} of these, rows that came or went have one value, if people only came or went",
-        )

@@ -18,7 +18,7 @@ from discreet.core.release import Release
 from discreet.engines.files import read
 from discreet.engines.folders import RECORD, FolderKind, described_file, require_apart
 from discreet.job.descriptions import read_record
-from discreet.job.evidence.attacking import attack_release
+from discreet.job.evidence.attacking import DRAWN, TABLES, attack_release
 from discreet.job.evidence.safe_harbor import release_in
 from discreet.job.release_checking import ReleaseJudgment, judge_release
 from discreet.kinds.wording import plain_json, today
@@ -233,7 +233,7 @@ def evidence_statement(
     unreadable = any(name in record["files"] for name in judgment.changed)
     release = None if unreadable else release_in(path)
     people = None if zip3_populations is None else read(zip3_populations)
-    attacked = original is not None and record["kind"] in ("table", "pseudo-data")
+    attacked = original is not None and record["kind"] in (*TABLES, *DRAWN)
     owners = private_part(path / RECORD) if original is not None else None
     return EvidenceStatement(
         path,

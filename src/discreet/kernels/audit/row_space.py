@@ -76,6 +76,8 @@ def _eliminate(rows, vector, pivot, prime):
             rows[i, j] = np.int32(value)
 
 
+# How many records each row is about, counted only until there are enough: whoever calls compares with that bound.
+# O(rows x columns).
 @compiled
 def _lightest(rows, sizes, enough):
     out = np.zeros(rows.shape[0], np.int64)
@@ -90,6 +92,8 @@ def _lightest(rows, sizes, enough):
     return out
 
 
+# Gaussian elimination, a row at a time: a row is chosen where it is no combination of those before it. A basis row is
+# 1 at its pivot and 0 at the pivots of earlier ones, so one pass in order reduces a row. O(rows x rank x width).
 @compiled
 def _independent(columns, prime):
     n, width = columns.shape

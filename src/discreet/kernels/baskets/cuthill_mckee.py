@@ -160,6 +160,7 @@ def _reverse_cuthill_mckee(row_start, row_items, item_start, item_rows):
     return order
 
 
+# The depth grows with each search but the last. O(entries) for each search, of which few are needed.
 @compiled
 def _peripheral(row, row_start, row_items, item_start, item_rows, visited, used, stamp, tried, marks):
     """Find a row from which the component is deep (George & Liu): go to the farthest level while that goes deeper."""

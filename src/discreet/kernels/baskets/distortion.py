@@ -84,6 +84,26 @@ def distort_bits(
     return blocks
 
 
+def distort_each(
+    indptr: NDArray[np.int64],
+    items: NDArray[np.int32],
+    n_items: int,
+    p: float,
+    q: float,
+    keys: NDArray[np.uint32],
+) -> Rows:
+    """Distort baskets in CSR arrays, each from a key of its own, so that it does not matter which others there are."""
+    lengths = np.zeros(indptr.size, np.int64)
+    ends = _ends(indptr, n_items, p, q, 1)
+    chances = _chances(n_items, p, q)
+    while True:
+        room = np.empty(ends[-1], np.int32)
+        used = _distort_each(indptr, items, n_items, p == 1, *chances, keys, room, lengths[1:])
+        if used >= 0:
+            return np.cumsum(lengths), room[:used]
+        ends *= 2
+
+
 def _chances(n_items: int, p: float, q: float) -> tuple[np.uint64, NDArray[np.uint64], NDArray[np.int32]]:
     """Return p, the tail of the gaps, and where to start looking in it by a draw's first 12 bits.
 
@@ -137,6 +157,28 @@ def _distort_rows(indptr, items, n_items, keep_all, threshold, tail, guide, key,
                 room[position + at] = basket[at]
             position += count
             lengths[row] = count
+    return position
+
+
+# As `_distort_rows`, with a column of bits for each item: every block has words of its own, so that threads share
+# none.
+@compiled
+def _distort_each(indptr, items, n_items, keep_all, threshold, tail, guide, keys, room, lengths):
+    """Distort baskets from the beginning of streams of their own; return the room used, or -1 without enough."""
+    words, draws, gaps, state, basket = _space(n_items)
+    position = 0
+    for row in range(indptr.size - 1):
+        state[0], state[1] = DRAWS, 0
+        true = items[indptr[row] : indptr[row + 1]]
+        count = _distort(
+            true, n_items, keep_all, threshold, tail, guide, keys[row], 0, words, draws, gaps, state, basket
+        )
+        if position + count > room.size:
+            return -1
+        for at in range(count):
+            room[position + at] = basket[at]
+        position += count
+        lengths[row] = count
     return position
 
 

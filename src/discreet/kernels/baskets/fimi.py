@@ -147,6 +147,8 @@ def _digits(data, position):
     return number, position
 
 
+# A hand-written scanner: a byte is looked at once or twice, and whatever is no digit, space or sign ends the piece.
+# O(bytes).
 @compiled
 def _parse(data, cuts, offsets, indptr, numbers, high, low, start, stop):
     """Parse pieces up to what is no number; one that does not fit is passed over, in case text comes after it."""
@@ -213,6 +215,7 @@ def _code(indptr, numbers, code, start, stop):
     return repeated
 
 
+# Every row has its own span of the text, from ``sizes``, so that threads may spell any of them. O(bytes).
 @compiled
 def _spell(indptr, items, ends, letters, close, sizes, text, start, stop):
     for row in range(start, stop):

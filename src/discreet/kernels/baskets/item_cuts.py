@@ -62,6 +62,8 @@ def baskets_under(
     return nodes
 
 
+# Each row's nodes of the cut, each once: ``last`` holds the row that met a node last, so that nothing is emptied
+# between rows. O(entries + nodes).
 @compiled
 def _under(indptr, leaves, rows, cut, n_nodes):
     last = np.full(n_nodes, -1, np.int64)
@@ -166,6 +168,8 @@ def _choose(image, step, parent, low, high, price, weight, loss, chosen):
     return n_chosen, cost
 
 
+# A node lies below another where its run of leaves lies within the other's. O(nodes squared), of the few of one
+# combination.
 @compiled
 def _tops(nodes, low, high, tops):
     """Write the nodes that are below no other of them, each once, and count them."""

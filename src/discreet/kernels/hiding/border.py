@@ -102,6 +102,9 @@ def _cheapest(method, rest, cost, lowest, n_hit):
     return best_c, best_j
 
 
+# The costs of all classes and items stay what they would be if computed afresh, by what the deletion changed alone.
+# O(border itemsets that are hit x classes x items), and a new look at a class where a lost itemset may have set its
+# minimum.
 @compiled
 def _lose(method, c, j, inside, columns, first, support, min_count, rest, cost, lowest, n_hit):
     """Take one supporter from the border itemsets that are hit, and bring the costs up to date."""

@@ -59,6 +59,7 @@ def _tally(items, n_items):
     return counts
 
 
+# Where runs of sets with the same items but the last begin; the sets are in order. O(sets x length).
 @compiled
 def _starts(sets):
     starts = np.empty(len(sets), np.int64)

@@ -244,6 +244,8 @@ def _project(rows, starts, begin, stop, flags, low, high, stream, end, baskets):
             baskets[rank] += 1
 
 
+# Behind each item of a basket, the later items that a bit of ``flags`` has as frequent with it; the last is marked.
+# With fewer than two nothing is kept, since ``end`` stays. O(items squared).
 @compiled
 def _project_long(rows, first, last, flags, high, stream, end, baskets):
     for at in range(first, last - 2):

@@ -72,6 +72,8 @@ def _deliver(entries, basket, starts, places, weights, least, longest):
     return sizes[:n_sets].copy(), items[:n_entries].copy(), set_weights[:n_sets].copy()
 
 
+# Occurrence delivery: what follows each occurrence in its basket, up to the end mark below 0, gets the basket's
+# weight. O(entries behind the occurrences).
 @compiled
 def _tally(entries, basket, occurrences, begin, end, weights, tally, count, touched):
     n_touched = 0

@@ -194,6 +194,8 @@ def _nearest_of_all(tree, queries, sizes):
     return nearest_points, np.sqrt(apart)
 
 
+# A search of the tree for each chosen point, which is left out of it. O(log points) for each, where points are spread
+# out.
 @compiled
 def _spacing(tree, points, chosen):
     sizes = np.ones(len(points), np.int64)

@@ -124,6 +124,7 @@ def _nearest_viable(live, least, apart, besides):
     return nearest
 
 
+# O(groups) for each merger, and at most as many mergers as records are wanted.
 @compiled
 def _made_viable(live, least, apart):
     """Merge the groups nearest to a point until they have at least ``least`` records together."""

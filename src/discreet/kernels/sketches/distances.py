@@ -239,6 +239,8 @@ def _nearest(values, indptr, block, lengths, home, kind, shrink, centers, best, 
                 where[j] = home[t]
 
 
+# Each sketch of one side with that of the other, or with the only one there: by kind 0 the dot product, by 1 the
+# squared distance, both for each common component, by 2 the cosine. O(common components).
 @compiled
 def _pairs(values, indptr, others, bounds, kind, scores, start, stop):
     for pair in range(start, stop):

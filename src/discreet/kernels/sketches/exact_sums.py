@@ -54,6 +54,8 @@ def inspect(
     return zeros, others, bad, beyond, outside
 
 
+# One pass that counts all that spoils a sum (columns out of range, values that are not finite, rows too large or too
+# small for the grid) and marks the columns that occur. O(entries).
 @compiled
 def _inspect(indptr, columns, values, n_columns, marked, low, high, start, stop):
     zeros = others = bad = beyond = outside = 0

@@ -131,6 +131,7 @@ def _count_subsets(codes, cards, counts, columns, sizes, below, dense):
     return n_classes, singletons, pairs, minimal, held_by
 
 
+# By a table of all pairs, for subsets with few. O(pairs + rows).
 @compiled
 def _label_dense(above, code, card, n_above, slots, counts, label, members):
     """Label the rows by their pair of label and code, in the order in which these come; gives how many there are."""
@@ -150,6 +151,8 @@ def _label_dense(above, code, card, n_above, slots, counts, label, members):
     return n_new
 
 
+# Linear probing. A key is multiplied by 2^64 over the golden ratio, whose high bits depend on all of the key. O(slots
+# + rows) on average.
 @compiled
 def _label_hashed(above, code, card, hashed, keys, counts, label, members):
     """Label the rows by open addressing, for pairs too many to list."""

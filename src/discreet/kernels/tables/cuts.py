@@ -116,6 +116,8 @@ def present_codes(codes, weights, low, high, j, least, most, room):
     return n_present
 
 
+# For few rows over a wide range of codes: the codes are sorted and each row's is found by bisection. O(rows x log
+# rows), whatever the range.
 @compiled
 def _sorted_codes(codes, weights, low, high, j, room):
     some = np.empty(high - low, np.int64)

@@ -125,6 +125,8 @@ def _roll(keys, counts, fields, ancestors, slot, stamp, turn):
     return rolled[:n_classes].copy(), sums[:n_classes].copy()
 
 
+# The loss takes a second pass over the suppressed classes, and only where no more rows are suppressed than allowed.
+# O(classes + suppressed classes x columns).
 @compiled
 def _stats(keys, counts, smallest, limit, fields, losses):
     suppressed = np.int64(0)

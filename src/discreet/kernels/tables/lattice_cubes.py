@@ -118,58 +118,47 @@ def _visit_classes(
     touched = np.empty(n_cells, np.uint16)
     least = np.int32(smallest)
     for number in range(class_loss.size):
+        begin, end = class_first[number], class_first[number + 1]
         n_rows = np.int64(0)
         n_tuples = np.int64(0)
-        for at in range(class_first[number], class_first[number + 1]):
+        for at in range(begin, end):
             n_rows += rows[members[at]]
             n_tuples += first[members[at] + 1] - first[members[at]]
         if n_rows == 0:
             continue
         if n_rows < smallest:
-            for at in range(class_first[number], class_first[number + 1]):
-                for row in range(first[members[at]], first[members[at] + 1]):
-                    too_small[cell[row]] += count[row]
+            _put_tuples(first, cell, count, members, begin, end, too_small)
             for node in range(n_nodes):
                 few[node] += n_rows
                 loss[node] += n_rows * class_loss[number]
             continue
         is_sparse = n_tuples < sparse_below
-        if not is_sparse:
+        if is_sparse:
+            n_touched = _touch_cells(first, cell, count, members, begin, end, scratch, touched, cubes)
+        else:
             for at in range(n_cells):
                 cubes[at] = 0
-        n_touched = 0
-        for at in range(class_first[number], class_first[number + 1]):
-            for row in range(first[members[at]], first[members[at] + 1]):
-                if is_sparse:
-                    if scratch[cell[row]] == 0:
-                        touched[n_touched] = cell[row]
-                        n_touched += 1
-                    scratch[cell[row]] += count[row]
-                else:
-                    cubes[cell[row]] += count[row]
-        for at in range(n_touched):
-            cubes[at] = scratch[touched[at]]
-            scratch[touched[at]] = 0
+            _put_tuples(first, cell, count, members, begin, end, cubes)
         for node in range(n_nodes):
             if is_sparse:
-                for at in range(n_touched):
-                    scratch[cell_of[node, touched[at]]] += cubes[at]
                 smaller = _count_touched(
-                    scratch, touched, n_touched, cell_of, node, lost, offset[node], smallest, squares, kept
+                    scratch,
+                    touched,
+                    n_touched,
+                    cubes,
+                    cell_of,
+                    node,
+                    lost,
+                    offset[node],
+                    smallest,
+                    squares,
+                    kept,
                 )
             else:
                 if node > 0 and n_tuples < scattered[node]:
-                    for at in range(offset[node], offset[node + 1]):
-                        cubes[at] = 0
-                    for at in range(class_first[number], class_first[number + 1]):
-                        for row in range(first[members[at]], first[members[at] + 1]):
-                            cubes[offset[node] + cell_of[node, cell[row]]] += count[row]
+                    _scatter_tuples(first, cell, count, members, begin, end, cell_of, node, offset, cubes)
                 elif node > 0:
-                    below = source[node]
-                    _sum_axis(
-                        cubes[offset[below] : offset[below + 1]], cubes[offset[node] : offset[node + 1]],
-                        before[node], card[node], raised[node], behind[node], parents[parent[node] :],
-                    )  # fmt: skip
+                    _sum_node(cubes, node, offset, source, before, card, raised, behind, parent, parents)
                 smaller = _count_cells(
                     cubes[offset[node] : offset[node + 1]], lost[offset[node] : offset[node + 1]], least, node,
                     squares, kept,
@@ -180,11 +169,7 @@ def _visit_classes(
         cubes[at] = too_small[at]
     for node in range(n_nodes):
         if node > 0:
-            below = source[node]
-            _sum_axis(
-                cubes[offset[below] : offset[below + 1]], cubes[offset[node] : offset[node + 1]],
-                before[node], card[node], raised[node], behind[node], parents[parent[node] :],
-            )  # fmt: skip
+            _sum_node(cubes, node, offset, source, before, card, raised, behind, parent, parents)
         if few[node] > limit:
             loss[node] = 0.0
         else:
@@ -193,10 +178,59 @@ def _visit_classes(
     return few, loss, squares, kept
 
 
+# The tuples of one class of outer codes, added to the cells of the bottom.
+@compiled_step
+def _put_tuples(first, cell, count, members, begin, end, cube):
+    for at in range(begin, end):
+        for row in range(first[members[at]], first[members[at] + 1]):
+            cube[cell[row]] += count[row]
+
+
+# The same for a class of few tuples: only the cells that occur, in ``touched``, and their counts, at the beginning of
+# ``counted``; ``scratch`` is zero before and after.
+@compiled_step
+def _touch_cells(first, cell, count, members, begin, end, scratch, touched, counted):
+    n_touched = 0
+    for at in range(begin, end):
+        for row in range(first[members[at]], first[members[at] + 1]):
+            if scratch[cell[row]] == 0:
+                touched[n_touched] = cell[row]
+                n_touched += 1
+            scratch[cell[row]] += count[row]
+    for at in range(n_touched):
+        counted[at] = scratch[touched[at]]
+        scratch[touched[at]] = 0
+    return n_touched
+
+
+# The cube of one node from the tuples, which are fewer than what the sum along an axis would read.
+@compiled_step
+def _scatter_tuples(first, cell, count, members, begin, end, cell_of, node, offset, cubes):
+    for at in range(offset[node], offset[node + 1]):
+        cubes[at] = 0
+    for at in range(begin, end):
+        for row in range(first[members[at]], first[members[at] + 1]):
+            cubes[offset[node] + cell_of[node, cell[row]]] += count[row]
+
+
+# The cube of one node from that of the node below it.
+@compiled_step
+def _sum_node(cubes, node, offset, source, before, card, raised, behind, parent, parents):
+    below = source[node]
+    _sum_axis(
+        cubes[offset[below] : offset[below + 1]], cubes[offset[node] : offset[node + 1]],
+        before[node], card[node], raised[node], behind[node], parents[parent[node] :],
+    )  # fmt: skip
+
+
 # The cells of one class of outer codes at one node; each that was counted is taken once and is zero again.
 @compiled_step
-def _count_touched(scratch, touched, n_touched, cell_of, node, lost, offset, smallest, squares, kept):
+def _count_touched(
+    scratch, touched, n_touched, counted, cell_of, node, lost, offset, smallest, squares, kept
+):  # fmt: skip
     few = np.int64(0)
+    for at in range(n_touched):
+        scratch[cell_of[node, touched[at]]] += counted[at]
     for at in range(n_touched):
         cell = cell_of[node, touched[at]]
         size = np.int64(scratch[cell])

@@ -123,6 +123,8 @@ def search(order, at, best, halve, floors, ruled, space, pool, rules, suppressio
     return at, n_judged
 
 
+# A greedy way up through nodes that were not judged yet, each time to the one with the least floor. O(columns x
+# levels).
 @compiled
 def _path_up(node, floors, ruled, space, path):
     length = 1
@@ -142,6 +144,9 @@ def _path_up(node, floors, ruled, space, path):
         length += 1
 
 
+# The first stored node is the bottom, which lies below all. A node is stored where an eighth of the classes that it
+# was rolled up from became one with others: with fewer, the ways up from it cost as much as from there. O(classes
+# rolled up x (columns + counts)).
 @compiled
 def _judge_node(node, ruled, share, space, pool, rules, suppression, judged, at):
     """Roll a node up from the smallest known one below it and judge it; return how many classes were rolled."""
@@ -262,6 +267,8 @@ def _judge_classes(sizes, cells, share, passing, rules, suppression):
     return suppressed, certain > suppression.certain
 
 
+# What the passing classes of a node are, and the loss of the others, only where the node may be released. O(classes +
+# failing classes x columns).
 @compiled
 def _summarize(keys, sizes, passing, level, space, judged, at):
     n_kept = np.int64(0)

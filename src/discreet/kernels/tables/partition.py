@@ -118,6 +118,8 @@ def _draw(codes, weights, rows, first, end, last, draws):
             _swap(codes, weights, rows, position, chosen)
 
 
+# Hoare's partition: two places move towards each other and swap what is on the wrong side. Rows before ``left`` are
+# within the limit, those behind ``right`` above it. O(rows).
 @compiled
 def _gather(codes, weights, rows, left, right, j, limit):
     """Bring the rows whose code is at most the limit to the front; return where the others begin."""
@@ -157,6 +159,8 @@ def sizes_of(weights, low, high):
     return sizes
 
 
+# One histogram over the column's codes, emptied through the values that occurred: its size is paid for once, not by
+# segment. O(rows + values x log values + codes).
 @compiled
 def values_of(codes, weights, low, high, column, card):
     """Count the values of one column in each segment, as CSR arrays with ascending values."""

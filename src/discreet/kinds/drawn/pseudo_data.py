@@ -88,6 +88,9 @@ class PseudoKind(TableKind):
     name = "pseudo-data"
     section = None
     title = "Pseudo-records"
+    public_half: ClassVar[type[PublicFigures]] = PublicPseudoFigures
+    private_half: ClassVar[type[PrivateFigures]] = PrivatePseudoFigures
+    not_for_rows = "pseudo-data, which is drawn anew from a whole table"
     basis = "from the sizes and levels of the groups"
     by_evidence = True
     draws_records = True
@@ -115,19 +118,6 @@ class PseudoKind(TableKind):
         is_assumed = written.record["verdict"].get("basis") == Basis.ASSUMED.value
         why = self.assumption if is_assumed else KEPT_EVIDENCE
         return Judgment({"rows": data.n_rows}, written.claims(), why=why)
-
-    def why_not_for_rows(self) -> str | None:
-        """Return that rows are drawn from a whole table."""
-        return "pseudo-data, which is drawn anew from a whole table"
-
-    def public_figures(self, release: Release) -> PublicFigures:
-        """Return what the drawn rows show."""
-        return PublicPseudoFigures(release)
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the original."""
-        del public
-        return PrivatePseudoFigures(release)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about copies of people and about categories that reveal; a stream's records are gone."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.figures import Caution, PrivateFigures
+from discreet.core.figures import Caution
 from discreet.core.registry import Method
 from discreet.core.release import Release
 from discreet.core.schema import Column
@@ -42,16 +42,9 @@ class SyntheticKind(PseudoKind):
 
     name = "synthetic-data"
     title = "Synthetic rows"
+    private_half = PrivateSyntheticFigures
+    not_for_rows = "synthetic data, which is drawn from a model of a whole table"
     basis = "from what each measurement of the original cost"
-
-    def why_not_for_rows(self) -> str | None:
-        """Return that rows are drawn from a model of a whole table."""
-        return "synthetic data, which is drawn from a model of a whole table"
-
-    def private_figures(self, release: Release, public: Any) -> PrivateFigures:
-        """Return what compares with the original."""
-        del public
-        return PrivateSyntheticFigures(release)
 
     def cautions(self, release: Release, public: Any, private: Any) -> Iterator[Caution]:
         """Return the cautions about parameters under which the guarantee says little."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,15 @@ from discreet.core.tables.encoding import Codebook, ColumnType
 from discreet.core.tables.label_coverage import described_values
 from discreet.core.tables.labels import Interval, MaskLabel, SetOf, parse_label, texts
 from discreet.core.tables.table import Table
+from discreet.measure.spelling import spelling
 
 _ABSENT = "\x00"
 """A character that no code has: it stands for what a mask hides, and for values that no label names."""
+_MASK_PAIRS = 1 << 20
+"""How many pairs of a mask of the beginning and one of the end are compared at most."""
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", re.IGNORECASE)
+_DIGITS = re.compile(r"\d[\d*]*")
+_TIME_OF_DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d[^\s,)\]]*")
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,12 +50,51 @@ class LabelOverlaps:
 
 def _covers(books: list[Codebook], tree: HierarchySpec | Hierarchy | None) -> list[BoolArray]:
     written = [texts(book.values) for book in books]
+    covers, alike = _described(written, tree, books[0].name), written_alike(written)
+    if all(map(pa.Array.equals, written, alike)):
+        return covers
+    # Labels overlap as they are written, or as they would be if all releases wrote values in one way.
+    return [np.hstack(pair) for pair in zip(covers, _described(alike, None, ""), strict=True)]
+
+
+def written_alike(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Return the labels of several releases as they would be if all wrote the same value in the same way.
+
+    Types come from the values of each file: 30 in one is 30.0 in another, and 02130 is 2130. Letters differ in case.
+
+    >>> first, second = written_alike([pa.array(["30", "NY", "02130"]), pa.array(["30.0", "ny ", "2130"])])
+    >>> first.equals(second)
+    True
+    """
+    labels = [label for label in pa.chunked_array(columns).unique().to_pylist() if label is not None]
+    codes = [label for label in labels if _DIGITS.fullmatch(label)]
+    width = max(map(len, codes)) if any(label[0] == "0" and len(label) > 1 for label in codes) else 0
+    timed = [label for label in labels if _TIME_OF_DAY.search(label)]
+    to_days = len(timed) < sum(re.search(r"\d{4}-\d\d-\d\d", label) is not None for label in labels)
+    one_way = {label: _one_way(label, width, to_days=to_days) for label in labels}
+    return [pa.array([one_way.get(label) for label in each.to_pylist()], pa.string()) for each in columns]
+
+
+def _one_way(label: str, width: int, *, to_days: bool) -> str:
+    if _NUMBER.fullmatch(label):
+        number = float(label)
+        text = str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+        return text.zfill(width) if text.isdigit() else text
+    if width and _DIGITS.fullmatch(label):
+        return label.zfill(width)
+    days = _TIME_OF_DAY.sub(r"\1", label) if to_days else label
+    if days != label:  # A part of a day is at most the whole day.
+        return re.sub(r"^([<>])(?!=)", r"\1=", days).replace("(", "[").replace(")", "]")
+    return label if isinstance(parse_label(label), Interval) else spelling(label)
+
+
+def _described(written: list[pa.Array], tree: HierarchySpec | Hierarchy | None, name: str) -> list[BoolArray]:
     labels = pa.chunked_array(written).unique().to_pylist()
     leaves, bound = _standing_for(labels), None
     if tree is not None:
         own = getattr(tree, "columns", None) or [getattr(tree, "leaves", None)]
         leaves = pa.array(own[0], pa.string()) if not isinstance(own[0], pa.Array) else texts(own[0])
-        bound = tree.bind(leaves, column=books[0].name)
+        bound = tree.bind(leaves, column=name)
         leaves = texts(bound.leaves)
     domain = Codebook("", ColumnType.CATEGORY, leaves.type, leaves, bound)
     return [
@@ -63,7 +109,7 @@ def _standing_for(labels: list[str]) -> pa.Array:
     if bounds:
         exact = {each.raw for each in meanings if not isinstance(each, Interval) and set(each.raw) != {"*"}}
         return _along([*bounds, *exact])
-    named: set[str] = {_ABSENT}
+    named: set[str] = {_ABSENT, *_between_masks([each for each in meanings if isinstance(each, MaskLabel)])}
     for each in meanings:
         match each:
             case SetOf():
@@ -74,6 +120,23 @@ def _standing_for(labels: list[str]) -> pa.Array:
             case _:
                 named.add(each.raw)
     return pa.array(sorted(named - {"*"}), pa.string())
+
+
+def _between_masks(masks: list[MaskLabel]) -> set[str]:
+    """Return a code for every mask of the beginning and one of the end that a code may have both of."""
+    starts = {(each.visible, len(each.raw)) for each in masks if each.from_ == "right"}
+    ends = {(each.visible, len(each.raw)) for each in masks if each.from_ == "left"}
+    if len(starts) * len(ends) > _MASK_PAIRS:
+        raise InputError("The releases overlap in too many ways to be compared; check fewer at a time.")
+    codes = set()
+    for start, longest in starts:
+        for end, longest_of_end in ends:
+            for n in range(min(longest, longest_of_end), max(len(start), len(end)) - 1, -1):
+                code = start.ljust(n - len(end), _ABSENT)[: n - len(end)] + end
+                if code.startswith(start):
+                    codes.add(code)
+                    break
+    return codes
 
 
 def _along(ends: list[str]) -> pa.Array:

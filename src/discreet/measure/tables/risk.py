@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -200,12 +201,24 @@ class SinglingOut:
     ----------
     columns
         For each column the number of rows with a value that no other row has, and of rows that have any.
-    together
-        The same for all of the columns together.
+    source
+        The rows.
     """
 
     columns: Mapping[str, Singletons]
-    together: Singletons
+    source: Source = field(repr=False, compare=False)
+
+    @cached_property
+    def together(self) -> Singletons:
+        """The same for all of the columns together."""
+        if len(self.columns) < 2:
+            return next(iter(self.columns.values()), Singletons(0, 0, 0))
+        return self.source.singletons(list(self.columns))
+
+    @property
+    def is_many_together(self) -> bool:
+        """Whether all of the columns together single out more rows than may be by default."""
+        return not self.source.has_few_singletons(self.columns, MOST_SINGLED_OUT) and is_many(self.together)
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers of rows as plain data for JSON."""
@@ -230,10 +243,7 @@ def singling_out(data: Table | Release) -> SinglingOut:
     """
     table = data.table if isinstance(data, Release) else data
     names = published_as_is(data)
-    columns = {name: table.source.singletons([name]) for name in names}
-    if len(names) < 2:
-        return SinglingOut(columns, columns[names[0]] if names else Singletons(0, 0, 0))
-    return SinglingOut(columns, table.source.singletons(names))
+    return SinglingOut(table.source.column_singletons(names), table.source)
 
 
 def published_as_is(data: Table | Release) -> list[str]:
@@ -261,9 +271,10 @@ def refuse_singling_out(data: Table | Release) -> None:
     table = data.table if isinstance(data, Release) else data
     unit = table.schema.person
     names = [name for name in published_as_is(data) if not data.schema[name].allow_unique]
-    for name in names:
-        refuse_singletons(name, table.source.singletons([name], unit))
-    if len(names) < 2:
+    columns = table.source.column_singletons(names, unit)
+    for name, alone in columns.items():
+        refuse_singletons(name, alone)
+    if len(names) < 2 or table.source.has_few_singletons(columns, MOST_SINGLED_OUT):
         return
     singletons = table.source.singletons(names, unit)
     if is_many(singletons):
@@ -308,7 +319,8 @@ def refuse_keys(names: Sequence[str], values: FloatArray, allowed: Collection[st
 
 def _most_identifying(source: Source, names: Sequence[str], unit: str | None) -> list[str]:
     """Return columns, those with the most values first, without which the others single out few enough rows."""
-    order = sorted(names, key=lambda name: -source.singletons([name]).n_distinct)
+    columns = source.column_singletons(names)
+    order = sorted(names, key=lambda name: -columns[name].n_distinct)
     for n_dropped in range(1, len(order)):
         if not is_many(source.singletons(order[n_dropped:], unit)):
             return order[:n_dropped]

@@ -21,7 +21,7 @@ from discreet.core.tables.encoding import Codebook, value_codes
 from discreet.core.tables.labels import STAR, texts
 from discreet.core.tables.source import Singletons, source_of
 from discreet.core.tables.table import Table
-from discreet.measure.tables.risk import SinglingOut, is_many
+from discreet.measure.tables.risk import MOST_SINGLED_OUT, SinglingOut, is_many
 
 DOMINATED = 0.9
 """The share of one sensitive value above which it dominates a class."""
@@ -35,6 +35,8 @@ FEWEST_UNITS, REPEATED = 20, 0.98
 """A key of people has more values than the first, and fewer than this share of the rows where they have several."""
 BY_CHANCE = 0.01
 """The share of rows, in classes with too few different values, up to which people may just have the same name."""
+_MANY_ROWS, _MANY_TIMES = 1_000_000, 100
+"""From how many rows on, and how many times as many as classes need, all classes are looked at by a sample first."""
 _LETTERS, _TRUTHS = re.compile("[^\\W\\d_eETZ]"), ("true", "false")
 """Letters that stand in no number and no date, and the words that are no text either."""
 
@@ -58,11 +60,24 @@ def table_cautions(release: Release, unique: SinglingOut, lost: float | None) ->
     yield from _units(release)
     yield from _types(release)
     yield from _minimality(release)
+    yield from _against_original(release)
     yield from _membership(release)
     yield from _released_before(release)
     if lost is not None and lost > HALF:
         text = f"{lost:.0%} of the detail is lost; a weaker guarantee or other hierarchies may do."
         yield Caution("half-lost", text, public=False)
+
+
+def _against_original(release: Release) -> Iterator[Caution]:
+    """Say what it means that classes are near a table from which rows were then left out."""
+    if release.guarantee.needs_original and release.evidence.suppressed:
+        yield Caution(
+            "compared-with-original",
+            f"Classes are compared with the table before {release.evidence.suppressed:,} rows were left out. Others "
+            "cannot recompute that, and that it holds rules out some values of those rows: whoever knows whose they "
+            "are may learn from it. reference='released' compares with the released rows alone.",
+            public=True,
+        )
 
 
 def _released_before(release: Release) -> Iterator[Caution]:
@@ -207,7 +222,7 @@ def unique_columns(columns: Mapping[str, Singletons], remedy: str = "") -> Itera
 def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
     """Count the rows that columns published exactly single out, where that was allowed."""
     yield from unique_columns(unique.columns)
-    if is_many(unique.together) and not any(map(is_many, unique.columns.values())):
+    if not any(map(is_many, unique.columns.values())) and unique.is_many_together:
         yield Caution(
             "unique-combination",
             f"{_listed(list(unique.columns))} are published as they are, and {unique.together.n_singletons:,} of "
@@ -215,7 +230,7 @@ def other_columns(release: Release, unique: SinglingOut) -> Iterator[Caution]:
         )
     exact = dict(unique.columns)
     for name in release.schema.sensitive:
-        singletons = exact[name] = release.table.source.singletons([name])
+        singletons = exact[name] = release.table.singletons(name)
         yield from _one_value(release, name, singletons)
         if is_many(singletons):
             yield Caution(
@@ -237,6 +252,8 @@ def _exact_together(release: Release, exact: Mapping[str, Singletons]) -> Iterat
     if len(exact) < 2 or not release.schema.sensitive:
         return
     source = release.table.source
+    if source.has_few_singletons(exact, MOST_SINGLED_OUT):
+        return
     together = source.singletons(list(exact))
     if not is_many(together):
         return
@@ -305,6 +322,8 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
         counted = recoding is not None and fewest > 1
         if not counted and not names_units(name):
             continue
+        if counted and _has_only_large_classes(release, original, name, fewest):
+            continue
         try:
             rows = original.source.singletons([name])
         except SchemaError:
@@ -319,6 +338,17 @@ def _repeated(release: Release, original: Table) -> Iterator[tuple[str, str]]:
             few = published.small_classes(quasi, name, fewest)
             if few > (0 if names_units(name) else BY_CHANCE * rows.n_rows):
                 yield name, f"{words}, and fewer than {fewest:,} in classes with {few:,} rows"
+
+
+def _has_only_large_classes(release: Release, original: Table, name: str, fewest: int) -> bool:
+    """Whether no class can have fewer values of an identifier than rows are needed, where that is cheaper to see."""
+    recoding, n_classes = release.evidence.recoding, release.groups().n_groups
+    # To look for repeated values of all rows takes an exchange of all of them between the workers of a cluster.
+    is_worth_it = release.table.n_rows >= max(_MANY_ROWS, _MANY_TIMES * fewest * n_classes)
+    if recoding is None or engine_of(original.frame).fetches or not is_worth_it:
+        return False
+    published = source_of(original.released_rows(recoding, true=[name], published=original.schema.quasi))
+    return published.has_only_large_classes(original.schema.quasi, name, fewest, n_classes)
 
 
 def _types(release: Release) -> Iterator[Caution]:
@@ -356,6 +386,15 @@ def _minimality(release: Release) -> Iterator[Caution]:
     Methods that may come to the same groups whether or not values decided carry the caution always, in public; of the
     others only the owner learns whether values decided.
     """
+    if release.recipe.get("parameters", {}).get("target") is not None:
+        yield Caution(
+            "minimality",
+            "Levels were chosen by how well classes predict a sensitive column. Whoever knows the method and "
+            "everybody's quasi-identifiers learns from each other choice that it predicts less well, and may tie a "
+            "person to a value with more than the share that the class shows, for certain in small tables. Choose "
+            "levels by another measure, or yourself (generalization), where that must not be.",
+        )
+        return
     if not release.guarantee.judged_values(release.schema.sensitive):
         return
     always = _is_always_minimal(release.recipe)
@@ -373,8 +412,8 @@ def _minimality(release: Release) -> Iterator[Caution]:
 def _membership(release: Release) -> Iterator[Caution]:
     """Say that who is in the sample decided what a release judged by a population shows.
 
-    Stated levels describe every person in one way, whoever else is in the sample. What δ-presence leaves out at them
-    depends on the sample all the same; what k-map leaves out does not.
+    Stated levels describe every person in one way, whoever else is in the sample. What is left out at them depends on
+    the sample all the same: under k-map, that somebody is in it whom too few people are like.
     """
     guarantee = release.guarantee
     parts = guarantee.parts if isinstance(guarantee, AllOf) else (guarantee,)
@@ -383,11 +422,8 @@ def _membership(release: Release) -> Iterator[Caution]:
         for part in parts
         if hasattr(inner := getattr(part, "guarantee", part), "population")
     }
-    if release.recipe.get("method") == "Generalization" and not release.evidence.suppressed:
-        judged.discard("DeltaPresence")
-    if release.recipe.get("method") == "Generalization":
-        judged.discard("KMap")
-    if judged:
+    stated = release.recipe.get("method") == "Generalization" and not release.evidence.suppressed
+    if judged and not stated:
         yield Caution(
             "membership",
             "Which labels rows have, and which rows are left out, depends on who is in the sample. Whoever has the "

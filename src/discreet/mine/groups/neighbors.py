@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,25 +33,20 @@ def is_stream(model: Any) -> bool:
     return isinstance(model.condensation, StreamCondensation)
 
 
+@dataclass(repr=False, eq=False)
 class GroupNeighbors(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What classifier and regressor share: condensing, and the nearest groups of a record."""
+
+    condensation: Condensed | None = None
+    _: KW_ONLY
+    n_neighbors: int = 1
+    weights: Literal["n", "uniform"] = "n"
 
     constraints: ClassVar[Constraints] = {
         "condensation": (_CONDENSED, NONE),
         "n_neighbors": IntIn(1),
         "weights": OneOf(("n", "uniform")),
     }
-
-    def __init__(
-        self,
-        condensation: Condensed | None = None,
-        *,
-        n_neighbors: int = 1,
-        weights: Literal["n", "uniform"] = "n",
-    ) -> None:
-        self.condensation = condensation
-        self.n_neighbors = n_neighbors
-        self.weights = weights
 
     @property
     def statistics_(self) -> GroupStatistics:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.core.arrays import CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.baskets.cluster_baskets import ClusterBaskets, SetCounter
 from discreet.core.errors import InfeasibleError
 from discreet.kernels import ragged
 
@@ -24,6 +25,8 @@ _MOST_SETS = 1 << 24
 """The most sets of one length."""
 
 State = TypeVar("State")
+MinedBaskets: TypeAlias = Baskets | ItemBits | ClusterBaskets
+"""What is mined level by level."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Judge(Protocol[State]):
 
 
 def levels(
-    data: Baskets | ItemBits,
+    data: MinedBaskets,
     judge: Judge[State],
     *,
     items: CodeArray,
@@ -72,13 +75,15 @@ def levels(
     # Before any bit column is packed, which is not needed for single items.
     if max_length == 1 or codes.size < 2:
         return
-    blocks = blocks_of(data, codes)
-    level = _pairs(blocks, level, judge)
+    counter = (
+        data.counter(codes) if isinstance(data, ClusterBaskets) else _BlockCounter(blocks_of(data, codes))
+    )
+    level = _pairs(counter, level, judge)
     while len(level.sets):
         yield Level(codes[level.sets], level.counts, level.state)
         if level.sets.shape[1] == max_length:
             return
-        level = _longer(blocks, level, judge)
+        level = _longer(counter, level, judge)
 
 
 def all_levels(search: Sequence[Level[State]]) -> tuple[IntArray, CodeArray, IntArray]:
@@ -101,17 +106,36 @@ def blocks_of(data: Baskets | ItemBits, codes: CodeArray) -> NDArray[np.uint64]:
     return np.take(data.blocks, codes, axis=1)
 
 
-def _pairs(blocks: NDArray[np.uint64], below: Level[State], judge: Judge[State]) -> Level[State]:
-    """Count all pairs, a strip of the triangle at a time, so that many items do not exhaust the memory."""
-    from discreet.kernels.itemsets.counting import pair_counts
+class _BlockCounter:
+    """Counts sets over bit columns."""
 
-    n_items = blocks.shape[1]
+    def __init__(self, blocks: NDArray[np.uint64]) -> None:
+        self._blocks = blocks
+
+    @property
+    def n_items(self) -> int:
+        return int(self._blocks.shape[1])
+
+    def pair_counts(self, start: int, stop: int) -> NDArray[np.int32]:
+        from discreet.kernels.itemsets.counting import pair_counts
+
+        return pair_counts(self._blocks, start, stop)
+
+    def set_counts(self, sets: CodeArray) -> NDArray[np.int32]:
+        from discreet.kernels.itemsets.counting import set_counts
+
+        return set_counts(self._blocks, sets)
+
+
+def _pairs(counter: SetCounter, below: Level[State], judge: Judge[State]) -> Level[State]:
+    """Count all pairs, a strip of the triangle at a time, so that many items do not exhaust the memory."""
+    n_items = counter.n_items
     height = max(_STRIP // n_items, 1)
     numbers = np.arange(n_items, dtype=np.int32)
     parts = []
     for start in range(0, n_items - 1, height):
         stop = min(start + height, n_items - 1)
-        counts = pair_counts(blocks, start, stop)
+        counts = counter.pair_counts(start, stop)
         first, second = np.nonzero(numbers > numbers[start:stop, None])
         pairs = np.stack([first + start, second], axis=1).astype(np.int32)
         in_both = counts[first, second].astype(np.int64)
@@ -126,13 +150,12 @@ def _pairs(blocks: NDArray[np.uint64], below: Level[State], judge: Judge[State])
     )
 
 
-def _longer(blocks: NDArray[np.uint64], below: Level[State], judge: Judge[State]) -> Level[State]:
+def _longer(counter: SetCounter, below: Level[State], judge: Judge[State]) -> Level[State]:
     from discreet.kernels.itemsets.candidates import join
-    from discreet.kernels.itemsets.counting import set_counts
 
     candidates, subsets = join(below.sets, most=_MOST_SETS)
     _require_room(len(candidates), candidates.shape[1])
-    counts = set_counts(blocks, candidates).astype(np.int64)
+    counts = counter.set_counts(candidates).astype(np.int64)
     rows, state = judge.judge(counts, subsets, below.state)
     return Level(candidates[rows], counts[rows], state)
 

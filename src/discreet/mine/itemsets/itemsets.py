@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from discreet.core.arrays import BoolArray, CodeArray, IntArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.baskets.cluster_baskets import ClusterBaskets
 from discreet.core.baskets.grouped import GroupedBaskets
 from discreet.core.baskets.supports import least_count
 from discreet.core.boundary import public
 from discreet.core.params import Constraints, OneOf
 from discreet.core.release import Release
 from discreet.kernels import ragged
-from discreet.mine.itemsets.apriori import all_levels, blocks_of, levels
+from discreet.mine.itemsets.apriori import MinedBaskets, all_levels, blocks_of, levels
 from discreet.mine.itemsets.found import FoundItemsets, Kind
 from discreet.mine.itemsets.parameters import MINING, Names, check_channel, check_mining, included_items
 
@@ -76,8 +77,8 @@ class Itemsets:
 
     constraints: ClassVar[Constraints] = {**MINING, "kind": OneOf(("frequent", "closed", "maximal"))}
 
-    def mine(self, baskets: Baskets | ItemBits | GroupedBaskets | Release) -> FoundItemsets:
-        """Find the sets in baskets, in their bit columns, or in published groups.
+    def mine(self, baskets: MinedBaskets | GroupedBaskets | Release) -> FoundItemsets:
+        """Find the sets in baskets, in their bit columns, on a cluster, or in published groups.
 
         In groups the sets of ordinary items are exact; those with a sensitive one are estimated, and marked so.
         """
@@ -130,7 +131,7 @@ class _AtLeast:
 
 
 def _mined(
-    data: Baskets | ItemBits, items: CodeArray, counts: IntArray, least: int, longest: int | None
+    data: MinedBaskets, items: CodeArray, counts: IntArray, least: int, longest: int | None
 ) -> tuple[IntArray, CodeArray, IntArray]:
     """Find all sets of the given items, by the method that suits the data, in order: CSR arrays and counts."""
     from discreet.kernels.itemsets.eclat import mine_columns, mine_rows
@@ -139,8 +140,8 @@ def _mined(
 
     if longest == 1 or items.size < 2:
         return np.arange(items.size + 1), items, counts
-    method = _method(data, items, counts)
-    if method == "levels":
+    method = "levels" if isinstance(data, ClusterBaskets) else _method(data, items, counts)
+    if isinstance(data, ClusterBaskets) or method == "levels":
         return all_levels(list(levels(data, _AtLeast(least), items=items, counts=counts, max_length=longest)))
     # Depth-first searches begin with rare items, whose few supporters keep the branches below small.
     rarest_first = items[np.argsort(counts, kind="stable")]

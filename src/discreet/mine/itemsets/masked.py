@@ -10,13 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
-from discreet.core.baskets.baskets import Baskets
-from discreet.core.baskets.bits import ItemBits
 from discreet.core.baskets.supports import is_count, share_of
 from discreet.core.boundary import public
 from discreet.core.errors import ParameterError
 from discreet.core.params import Constraints, FloatIn
-from discreet.mine.itemsets.apriori import Level, all_levels, levels
+from discreet.mine.itemsets.apriori import Level, MinedBaskets, all_levels, levels
 from discreet.mine.itemsets.found import FoundItemsets
 from discreet.mine.itemsets.parameters import MINING, Names, check_channel, check_mining, included_items
 
@@ -257,6 +255,7 @@ class MaskedItemsets:
     Examples
     --------
     >>> from types import SimpleNamespace
+    >>> from discreet import Baskets
     >>> shop = Baskets(np.array([0, 2, 5, 7]), np.array([0, 1, 0, 1, 2, 1, 2]), pa.array(["beer", "bread", "milk"]))
     >>> found = MaskedItemsets(SimpleNamespace(p=0.9, q=0.9), 0.6).mine(shop)
     >>> found.table.column_names
@@ -278,8 +277,8 @@ class MaskedItemsets:
 
     constraints: ClassVar[Constraints] = {"channel": FlippingChannel(), **MINING, "margin": FloatIn(0)}
 
-    def mine(self, baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
-        """Find the sets from distorted baskets, or from their bit columns."""
+    def mine(self, baskets: MinedBaskets) -> FoundMaskedItemsets:
+        """Find the sets from distorted baskets, from their bit columns, or from distorted baskets on a cluster."""
         check_mining(self, baskets)
         check_channel(baskets, (float(self.channel.p), float(self.channel.q)))
         judge = MayBeFrequent(self._channel(), self._threshold(len(baskets)), float(self.margin))
@@ -307,7 +306,7 @@ class MaskedItemsets:
         return float(share_of(self.min_support, n)) * (1 - 2.0**-50)
 
 
-def _found(search: list[Level[SupportEstimates]], baskets: Baskets | ItemBits) -> FoundMaskedItemsets:
+def _found(search: list[Level[SupportEstimates]], baskets: MinedBaskets) -> FoundMaskedItemsets:
     return FoundMaskedItemsets(
         *all_levels(search),
         len(baskets),

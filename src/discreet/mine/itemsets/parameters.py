@@ -12,6 +12,7 @@ import pyarrow as pa
 from discreet.core.arrays import BoolArray
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.baskets.bits import ItemBits
+from discreet.core.baskets.cluster_baskets import ClusterBaskets
 from discreet.core.baskets.names import codes_among
 from discreet.core.baskets.supports import Support
 from discreet.core.errors import ParameterError
@@ -53,10 +54,15 @@ class ItemsetMiner(Protocol):
 def check_mining(miner: ItemsetMiner, data: object) -> None:
     """Refuse parameters outside their constraints."""
     check_parameters(miner)
-    require(miner, "baskets", data, InstanceOf((Baskets, ItemBits), "Baskets or ItemBits"))
+    require(
+        miner,
+        "baskets",
+        data,
+        InstanceOf((Baskets, ItemBits, ClusterBaskets), "Baskets, ItemBits or ClusterBaskets"),
+    )
 
 
-def check_channel(data: Baskets | ItemBits, channel: tuple[float, float] | None) -> None:
+def check_channel(data: Baskets | ItemBits | ClusterBaskets, channel: tuple[float, float] | None) -> None:
     """Refuse bits that know how they were distorted, unless they are mined with these probabilities."""
     stated = getattr(data, "distorted", None)
     if stated is None or stated == channel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ _FINEST = 256
 
 
 @public
+@dataclass(repr=False, eq=False)
 class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn a decision tree from noisy values, through the reconstructed distributions of the true ones.
 
@@ -36,14 +38,14 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ----------
     channels
         The channel of each column: a mapping from column names (or numbers), a sequence, or ``Channels``;
-        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories, None for a column that was not hidden.
+        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories. A column that was not hidden has none.
     strategy
         ``global`` reconstructs each column once; ``by_class`` once within each class; ``local`` also again within each
         class at every node that has enough rows, but for the columns that the way there has split on.
     intervals
         Into how many intervals a hidden column of numbers is cut.
     max_depth
-        How deep the tree may grow; None for no limit.
+        How deep the tree may grow; by default there is no limit.
     min_leaf
         How many rows a leaf must have: a number, or a share of all rows.
     pruned
@@ -72,6 +74,14 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     True
     """
 
+    channels: Any = None
+    _: KW_ONLY
+    strategy: Strategy = "by_class"
+    intervals: int = 50
+    max_depth: int | None = None
+    min_leaf: int | float = 0.001
+    pruned: bool = True
+
     constraints: ClassVar[Constraints] = {
         "strategy": OneOf(("global", "by_class", "local")),
         "intervals": IntIn(2, _MOST_INTERVALS),
@@ -79,23 +89,6 @@ class ReconstructedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         "min_leaf": (IntIn(1), FloatIn(0, 1, closed="neither")),
         "pruned": BOOL,
     }
-
-    def __init__(
-        self,
-        channels: Any = None,
-        *,
-        strategy: Strategy = "by_class",
-        intervals: int = 50,
-        max_depth: int | None = None,
-        min_leaf: int | float = 0.001,
-        pruned: bool = True,
-    ) -> None:
-        self.channels = channels
-        self.strategy = strategy
-        self.intervals = intervals
-        self.max_depth = max_depth
-        self.min_leaf = min_leaf
-        self.pruned = pruned
 
     def fit(self, X: Any, y: Any) -> ReconstructedTree:
         """Learn from noisy rows and their classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ _FLOOR = 1e-6
 
 
 @public
+@dataclass(repr=False, eq=False)
 class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Find clusters of true records in noisy ones.
 
@@ -39,13 +40,15 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     ----------
     channels
         The noise of each column, as :func:`corrected_moments` takes it, a mapping from column names (or numbers), or
-        ``Channels``; None without noise, which is an ordinary normal mixture.
+        ``Channels``. Without noise this is an ordinary normal mixture.
     n_clusters
         The number of clusters.
     n_init
         How many starts are tried; the likeliest result is returned.
-    max_iter, tol
-        The most steps of one start, and the gain in log-likelihood for each record at which it stops.
+    max_iter
+        The most steps of one start.
+    tol
+        The gain in log-likelihood for each record below which a start ends.
     predicts
         Whether rows to be predicted are ``true`` values or ``noisy`` ones from the same channels.
     random_state
@@ -73,6 +76,15 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
     True
     """
 
+    channels: Any = None
+    n_clusters: int = 3
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 500
+    tol: float = 1e-6
+    predicts: Literal["true", "noisy"] = "true"
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "n_clusters": IntIn(1),
         "n_init": IntIn(1),
@@ -81,25 +93,6 @@ class NoisyMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         "predicts": OneOf(("true", "noisy")),
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        channels: Any = None,
-        n_clusters: int = 3,
-        *,
-        n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        predicts: Literal["true", "noisy"] = "true",
-        random_state: RandomState = None,
-    ) -> None:
-        self.channels = channels
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.predicts = predicts
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> NoisyMixture:
         """Find the clusters in noisy rows."""

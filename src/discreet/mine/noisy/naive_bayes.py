@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ _TINY = 1e-300
 
 
 @public
+@dataclass(repr=False, eq=False)
 class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Learn the distribution of every column within every class from noisy values.
 
@@ -26,7 +28,7 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ----------
     channels
         The channel of each column: a mapping from column names (or numbers), a sequence, or ``Channels``;
-        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories, None for a column that was not hidden.
+        ``AdditiveNoise`` for numbers, ``RandomizedResponse`` for categories. A column that was not hidden has none.
     intervals
         Into how many intervals a column of numbers is cut.
     smoothing
@@ -54,24 +56,17 @@ class ReconstructedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[m
     True
     """
 
+    channels: Any = None
+    _: KW_ONLY
+    intervals: int = 50
+    smoothing: float = 1.0
+    predicts: Literal["true", "noisy"] = "true"
+
     constraints: ClassVar[Constraints] = {
         "intervals": IntIn(2, _MOST_INTERVALS),
         "smoothing": POSITIVE,
         "predicts": OneOf(("true", "noisy")),
     }
-
-    def __init__(
-        self,
-        channels: Any = None,
-        *,
-        intervals: int = 50,
-        smoothing: float = 1.0,
-        predicts: Literal["true", "noisy"] = "true",
-    ) -> None:
-        self.channels = channels
-        self.intervals = intervals
-        self.smoothing = smoothing
-        self.predicts = predicts
 
     def fit(self, X: Any, y: Any) -> ReconstructedNaiveBayes:
         """Learn from noisy rows and their classes."""

@@ -34,8 +34,8 @@ class NoisyRatings:
     Parameters
     ----------
     channel
-        The ``AdditiveNoise`` of a score; its ``low`` and ``high``, if stated, are the limits of scores. None without
-        noise.
+        The ``AdditiveNoise`` of a score; its ``low`` and ``high``, if stated, are the limits of scores. Without
+        it, scores have no noise.
     items
         All items, in the public order of the scores.
     shrink

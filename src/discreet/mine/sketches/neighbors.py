@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ _MOST_MEANT = 1024
 
 
 @public
+@dataclass(repr=False, eq=False)
 class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Classify a sketch by the majority among its nearest neighbors.
 
@@ -65,25 +67,18 @@ class SketchNeighbors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     ['hot', 'cold']
     """
 
+    n_neighbors: int = 5
+    _: KW_ONLY
+    metric: Literal["distance", "cosine", "dot"] = "distance"
+    shrink: float = 100.0
+    weights: Literal["uniform", "nearness"] = "uniform"
+
     constraints: ClassVar[Constraints] = {
         "n_neighbors": IntIn(1),
         "metric": OneOf(tuple(_KINDS)),
         "shrink": FloatIn(0),
         "weights": OneOf(("uniform", "nearness")),
     }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        metric: Literal["distance", "cosine", "dot"] = "distance",
-        shrink: float = 100.0,
-        weights: Literal["uniform", "nearness"] = "uniform",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.shrink = shrink
-        self.weights = weights
 
     def fit(self, X: Any, y: Any) -> SketchNeighbors:
         """Remember sketches (or an array with one in each row) and their classes."""

@@ -30,7 +30,7 @@ class KernelVote(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     Parameters
     ----------
     n_neighbors
-        How many records vote, those with the highest density at the point; None lets all vote.
+        How many records vote, those with the highest density at the point; by default all do.
 
     Attributes
     ----------

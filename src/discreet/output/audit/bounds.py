@@ -135,8 +135,8 @@ def require_unbounded(name: str, column: SecretColumn) -> None:
     most = max(column.largest[element] for element in filled)
     if least >= 0 and most * column.unit <= 1:
         raise SchemaError(
-            f"The column {name!r} has values between 0 and 1 alone. Declare the bounds 0 and 1 (low, high), or use the "
-            "boolean auditor for a 0/1 column."
+            f"The column {name!r} has values between 0 and 1 alone. Declare 0 as its 'low' and 1 as its 'high', or use "
+            "the boolean auditor for a 0/1 column."
         )
     if least >= 0 or most <= 0 or most - least < _FEW_STEPS:
         side = (
@@ -144,5 +144,5 @@ def require_unbounded(name: str, column: SecretColumn) -> None:
         )
         raise SchemaError(
             f"The column {name!r} has {side}, and who knows its bounds learns values from extreme answers. Declare "
-            "what everyone may know of it (low, high), or use the interval auditor."
+            "what everyone may know of it as its 'low' and 'high', or use the interval auditor."
         )

@@ -80,9 +80,9 @@ class ExtremaAuditor(Auditor):
         denied, since the two could be equal, and so could all its values. Values are then taken from a continuum: a
         column of whole numbers or decimals is refused, and bounds and step are not needed.
     low
-        The least value of the sensitive columns that everyone may know; None where there is none.
+        The least value of the sensitive columns that everyone may know, if there is one.
     high
-        The largest value of the sensitive columns that everyone may know; None where there is none.
+        The largest value of the sensitive columns that everyone may know, if there is one.
     step
         The number that all values are multiples of, which everyone may know; values are rounded to it.
 

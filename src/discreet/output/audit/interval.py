@@ -59,8 +59,8 @@ class IntervalAuditor(Auditor):
     width
         The narrowest interval to which a value may be confined; at least a millionth of the distance of the bounds.
     step
-        The number that all values are multiples of, which everyone may know; values are rounded to it. None takes whole
-        numbers and decimals as they are, and refuses floating-point numbers.
+        The number that all values are multiples of, which everyone may know; values are rounded to it. Without
+        it, whole numbers and decimals are taken as they are, and floating-point numbers are refused.
     minimum_set_size
         Sets of fewer records are denied.
 

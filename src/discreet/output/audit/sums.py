@@ -61,14 +61,14 @@ class SumAuditor(Auditor):
     minimum_set_size
         Sets of fewer records are denied.
     max_overlap
-        Sets that share more records than this with a different answered set are denied; None sets no limit.
+        Sets that share more records than this with a different answered set are denied; by default there is no limit.
     low
-        The least value of the sensitive columns that everyone may know; None where there is none.
+        The least value of the sensitive columns that everyone may know, if there is one.
     high
-        The largest value of the sensitive columns that everyone may know; None where there is none.
+        The largest value of the sensitive columns that everyone may know, if there is one.
     step
-        The number that all values are multiples of, which everyone may know; values are rounded to it. None takes whole
-        numbers and decimals as they are, and refuses floating-point numbers.
+        The number that all values are multiples of, which everyone may know; values are rounded to it. Without
+        it, whole numbers and decimals are taken as they are, and floating-point numbers are refused.
 
     Examples
     --------

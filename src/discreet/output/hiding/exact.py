@@ -53,7 +53,7 @@ class ExactHiding(Hider):
         What the aggregated program keeps: ``"itemsets"``, all other itemsets, or ``"border"``, the maximal ones, which
         is a smaller program.
     time_limit
-        The seconds after which the best so far is taken; None waits for the optimum. Bound and gap are in the evidence.
+        The seconds after which the best so far is taken; by default none is. Bound and gap are in the evidence.
     progress
         Called about twenty times a second with the best value so far and the bound. What it raises stops the run; a
         `Stop` takes the best so far.

@@ -53,7 +53,7 @@ class HeuristicHiding(Hider):
         The thresholds, where no `RulesHidden` has them; see there.
     psi
         The disclosure threshold ψ of minfia, maxfia, iga and swa: the share of the supporting baskets that may stay as
-        they are; for swa also one for each rule. None keeps as many as the thresholds allow, and more never stay.
+        they are; for swa also one for each rule. By default as many stay as the thresholds allow, and more never do.
     window
         The number of baskets swa looks at together.
     random_state

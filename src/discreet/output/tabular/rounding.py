@@ -31,7 +31,7 @@ class ControlledRounding(TabularPublisher):
     threshold
         Counts from 1 to threshold - 1 are not published. A number, or a `CellProtection`.
     base
-        The base; None takes the least that the guarantee allows: the required width and 1.
+        The base; by default the least that the guarantee allows: the required width and 1.
     time_limit
         After how many seconds the search for the least change ends with the best so far.
 

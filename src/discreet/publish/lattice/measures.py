@@ -17,7 +17,7 @@ from discreet.kernels.tables.lattice import Stats
 from discreet.kernels.tables.lattice_nodes import Found
 from discreet.publish.lattice.lattice import Lattice, Node
 
-Aggregate = Literal["mean", "sum", "maximum", "geometric"]
+Aggregate = Literal["mean", "sum", "maximum", "geometric", "rank"]
 # Far above what single precision rounds, so that a rough floor never lies above the exact one.
 _ROUGHNESS = 1e-5
 Costs: TypeAlias = Any
@@ -100,13 +100,18 @@ class NodeMeasure(ABC):
     def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return a node's cost: the classes dropped, and the sizes of those kept."""
 
+    def ranks(self, node: Node, dropped: Dropped) -> tuple[float, ...]:
+        """Return the costs of the columns, the highest first, where nodes of one cost are told apart by them."""
+        del node, dropped
+        return ()
+
     def _joined(self, columns: Sequence[NDArray[Any]], *, outer: bool = False) -> NDArray[Any]:
         # A weight in double precision would make a whole lattice of single precision double.
         weighted = [
             column * column.dtype.type(weight) for weight, column in zip(self.weights, columns, strict=True)
         ]
         join: Callable[..., FloatArray]
-        if self.aggregate == "maximum":
+        if self.aggregate in ("maximum", "rank"):
             join = np.maximum.outer if outer else np.maximum
             return reduce(join, weighted)
         if self.aggregate == "geometric":
@@ -118,7 +123,40 @@ class NodeMeasure(ABC):
         return total if self.aggregate == "sum" else total / len(weighted)
 
 
-class LossMeasure(NodeMeasure):
+class ColumnMeasure(NodeMeasure):
+    """A cost of lattice nodes that is put together from the costs of their columns."""
+
+    @abstractmethod
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return what a node costs in each column, the dropped classes included."""
+
+    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
+        """Return the cost of a node."""
+        del sizes
+        return float(self._joined(list(np.asarray(self.by_column(node, dropped)))))
+
+    def ranks(self, node: Node, dropped: Dropped) -> tuple[float, ...]:
+        """Return the weighted costs of the columns, the highest first, where nodes are compared by rank."""
+        if self.aggregate != "rank":
+            return ()
+        return tuple(sorted((self.weights * self.by_column(node, dropped)).tolist(), reverse=True))
+
+    def ranked_floors(self, numbers: IntArray) -> FloatArray:
+        """Return a lower bound of the ranks of nodes, a row for each, by their numbers in the lattice."""
+        steps = np.unravel_index(numbers, self.lattice.dims)
+        floors = [
+            weight * column[step]
+            for weight, column, step in zip(self.weights, self.columns, steps, strict=True)
+        ]
+        return -np.sort(-np.column_stack(floors), axis=1)
+
+    def _levels(self, node: Node) -> list[float]:
+        """Return what a node costs in each column without suppression."""
+        steps = self.lattice.place(node)
+        return [float(column[step]) for column, step in zip(self.columns, steps, strict=True)]
+
+
+class LossMeasure(ColumnMeasure):
     """The generalized loss: the mean over rows of (leaves - 1)/(all leaves - 1); a suppressed row counts 1."""
 
     def _column(self, column: int) -> FloatArray:
@@ -137,16 +175,16 @@ class LossMeasure(NodeMeasure):
         more = stats.suppressed * self.weights.sum() - stats.suppressed_loss
         return floor + more / (self.n_rows * len(self.weights))
 
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the loss of a node."""
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return the loss of each column."""
         columns = []
         for column, (level, step) in enumerate(zip(node, self.lattice.place(node), strict=True)):
             losses = self.lattice.losses(column, level)[dropped.codes[column]]
             columns.append(self.columns[column][step] + ((1 - losses) * dropped.sizes).sum() / self.n_rows)
-        return float(self._joined(columns))
+        return columns
 
 
-class EntropyMeasure(NodeMeasure):
+class EntropyMeasure(ColumnMeasure):
     """Non-uniform entropy as a share of what the columns hold; suppressed rows lose what their cells still showed."""
 
     counts_suppressed: ClassVar[bool] = False
@@ -163,8 +201,8 @@ class EntropyMeasure(NodeMeasure):
             bits.append((counts[present] * np.log2(inside[present] / counts[present])).sum())
         return np.array(bits) / self._held(column)
 
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the share of bits lost at a node."""
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return the share of its bits that each column loses."""
         columns = []
         for column, step in enumerate(self.lattice.place(node)):
             # Suppressed rows still differed by their nodes; a star takes that away as well.
@@ -172,7 +210,7 @@ class EntropyMeasure(NodeMeasure):
             left = left[left > 0]
             spread = (left * np.log2(left.sum() / left)).sum() if left.size else 0.0
             columns.append(self.columns[column][step] + spread / self._held(column))
-        return float(self._joined(columns))
+        return columns
 
     def _held(self, column: int) -> float:
         counts = self.lattice.table.overall(self.lattice.names[column])
@@ -193,12 +231,13 @@ class MonotoneEntropyMeasure(BitsMeasure):
 
     counts_suppressed: ClassVar[bool] = True
 
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the bits lost at a node."""
-        return self.floor(node)
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return the bits that each column loses."""
+        del dropped
+        return self._levels(node)
 
 
-class PrecisionMeasure(NodeMeasure):
+class PrecisionMeasure(ColumnMeasure):
     """The mean of level over height; a suppressed row counts 1."""
 
     def _column(self, column: int) -> FloatArray:
@@ -212,12 +251,10 @@ class PrecisionMeasure(NodeMeasure):
         share = stats.suppressed / self.n_rows
         return floor * (1 - share) + share * self.weights.mean()
 
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the cost of a node."""
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return the cost of each column."""
         share = dropped.n_rows / self.n_rows
-        places = self.lattice.place(node)
-        levels = [column[step] for column, step in zip(self.columns, places, strict=True)]
-        return float(self._joined([level * (1 - share) + share for level in levels]))
+        return [level * (1 - share) + share for level in self._levels(node)]
 
 
 class MonotonePrecisionMeasure(PrecisionMeasure):
@@ -227,12 +264,13 @@ class MonotonePrecisionMeasure(PrecisionMeasure):
         """Return the cost, which the levels alone decide."""
         return floor
 
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the cost of a node."""
-        return self.floor(node)
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return the cost of each column, which the levels alone decide."""
+        del dropped
+        return self._levels(node)
 
 
-class HeightMeasure(NodeMeasure):
+class HeightMeasure(ColumnMeasure):
     """The sum of levels."""
 
     def _column(self, column: int) -> FloatArray:
@@ -240,9 +278,10 @@ class HeightMeasure(NodeMeasure):
         # Times the number of columns, by which the mean divides again.
         return levels.astype(np.float64) * len(self.weights)
 
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the height of a node."""
-        return self.floor(node)
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return the level of each column, times their number."""
+        del dropped
+        return self._levels(node)
 
 
 class _ClassMeasure(NodeMeasure):

@@ -12,7 +12,15 @@ from discreet.core.tables.groups import Groups
 from discreet.kernels.tables.lattice import Stats
 from discreet.kernels.tables.lattice_nodes import Found
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.lattice.measures import MEASURES, Aggregate, Costs, Dropped, LossMeasure, NodeMeasure
+from discreet.publish.lattice.measures import (
+    MEASURES,
+    Aggregate,
+    ColumnMeasure,
+    Costs,
+    Dropped,
+    LossMeasure,
+    NodeMeasure,
+)
 from discreet.publish.lattice.roll_up import Recount, RollUp
 
 EVEN = 0.5
@@ -29,6 +37,12 @@ def node_measure(
     target: str | None = None,
 ) -> NodeMeasure:
     """Return a measure by its name, with a factor of suppression; or that of predicting a target."""
+    if aggregate == "rank" and (target is not None or not issubclass(MEASURES[name], ColumnMeasure)):
+        raise ParameterError(
+            "The 'aggregate' parameter 'rank' compares columns, and this measure has one figure for all of them: take "
+            "loss, entropy or precision, without a target.",
+            fix={"aggregate": "mean"},
+        )
     if target is not None:
         return PredictionMeasure(lattice, target)
     if factor == EVEN:
@@ -66,8 +80,8 @@ class FactorMeasure(LossMeasure):
         """Return the floor: suppression adds to it."""
         return floor
 
-    def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
-        """Return the loss of a node."""
+    def by_column(self, node: Node, dropped: Dropped) -> list[float]:
+        """Return the loss of each column."""
         columns = []
         for column, (level, step) in enumerate(zip(node, self.lattice.place(node), strict=True)):
             share = self._share(column, self.lattice.losses(column, level)[dropped.codes[column]])
@@ -76,7 +90,7 @@ class FactorMeasure(LossMeasure):
             more = share * (1 - self._generalized) * (self._least(column) < 1) + left_out
             more_by_row = (more * dropped.sizes).sum() / self.n_rows
             columns.append(self.columns[column][step] + more_by_row / self._room(column))
-        return float(self._joined(columns))
+        return columns
 
     def _least(self, column: int) -> float:
         """Return the share of the leaves that an exact value is."""

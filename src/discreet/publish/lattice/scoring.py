@@ -34,6 +34,13 @@ class Score:
     exact: bool
     classes: int
     rules_out: bool = False
+    ranks: tuple[float, ...] = ()
+    """The costs of the columns, the highest first, where nodes are compared by them."""
+
+    @property
+    def order(self) -> tuple[float, tuple[float, ...]]:
+        """By what scores are compared."""
+        return self.cost, self.ranks
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,14 +137,15 @@ class Scorer:
             left = [codes(column)[~kept] for column in range(len(node))]
             dropped = Dropped(groups.sizes[~kept], left, groups, kept)
             cost = self.measure.exact(node, dropped, groups.sizes[kept])
-            score = Score(node, cost, suppressed, feasible=True, exact=True, classes=n_kept)
+            ranks = self.measure.ranks(node, dropped)
+            score = Score(node, cost, suppressed, feasible=True, exact=True, classes=n_kept, ranks=ranks)
         self.scores[node] = score
         return score
 
     def best(self) -> Score | None:
         """Return the best node so far that keeps the guarantee."""
         feasible = (score for score in self.scores.values() if score.feasible)
-        return min(feasible, key=lambda score: score.cost, default=None)
+        return min(feasible, key=lambda score: score.order, default=None)
 
     def visited(self) -> Visited:
         """Return the scores so far as arrays."""

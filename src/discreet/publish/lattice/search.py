@@ -24,6 +24,7 @@ from discreet.kernels.tables.lattice_values import OPEN, OUT, UNKNOWN
 from discreet.kernels.threads import processors
 from discreet.publish.lattice.cubes import SORTED, CubeVisit
 from discreet.publish.lattice.lattice import Lattice, Node
+from discreet.publish.lattice.measures import ColumnMeasure
 from discreet.publish.lattice.scoring import Score, Scorer, Visited
 from discreet.publish.lattice.value_search import ValueSearch
 
@@ -79,6 +80,27 @@ class Search:
                 return score
             if score.feasible:
                 heapq.heappush(queue, (score.cost, _EXACT, node))
+
+    def settle_ranks(self) -> bool:
+        """Look at the nodes that may cost as much as the best and have lower ranks; whether there was time for all.
+
+        Floors of ranks are taken from the lowest up, until they are no lower than the best node's ranks.
+        """
+        measure, best = self.scorer.measure, self.scorer.best()
+        if not isinstance(measure, ColumnMeasure) or best is None:
+            return True
+        ruled = self._ruled.reshape(-1)
+        numbers = np.flatnonzero((measure.floors().reshape(-1) <= best.cost) & (ruled != OUT))
+        floors = measure.ranked_floors(numbers)
+        for at in np.lexsort(floors.T[::-1]):
+            if tuple(floors[at].tolist()) >= best.ranks:
+                break
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                return False
+            if ruled[numbers[at]] != OUT:
+                score = self._exact(self.lattice.node(int(numbers[at])))
+                best = min(best, score, key=lambda scored: scored.order)
+        return True
 
     def _best_by_values(self, values: ValueSearch) -> Score | None:
         """Find the best node as `best` does, where sensitive values are judged by rules."""

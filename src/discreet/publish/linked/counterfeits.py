@@ -64,8 +64,8 @@ class CounterfeitedGeneralization:
     m
         The least number of values of a group; a number, or a `MInvariance`.
     previous
-        The release before: its folder, a `Release`, or the values of the group of each person by key, where the
-        earlier releases were made elsewhere; None for the first.
+        The release before, without which this is the first one: its folder, a `Release`, or, where the earlier releases
+        were made elsewhere, a mapping from the key of each person to the values of the group.
     random_state
         Seeds which of several new people with a value balance a group, where counterfeits lie, and the order of rows.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -59,6 +59,7 @@ _LONE_TEXTS = 8
 
 
 @public
+@dataclass(repr=False, eq=False)
 class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Keep only statistics of groups of records, and publish pseudo-records drawn from them.
 
@@ -136,6 +137,18 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     C. Aggarwal, P. Yu: A condensation approach to privacy preserving data mining. EDBT 2004.
     """
 
+    k: int | str | Sequence[int] | IntArray | Indistinguishability = 10
+    _: KW_ONLY
+    segment: SegmentMethod = "auto"
+    spread: Spread = "uniform"
+    alpha: float = 1.0
+    noise: float = 0.0
+    label: str | None = None
+    target: Literal["auto", "class", "number"] = "auto"
+    bounded: bool = True
+    avoid_copies: bool = True
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), InstanceOf((str, Indistinguishability), "an Indistinguishability"), OnePerRow()),
         "segment": OneOf(METHODS),
@@ -148,31 +161,6 @@ class Condensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         "avoid_copies": BOOL,
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        k: int | str | Sequence[int] | IntArray | Indistinguishability = 10,
-        *,
-        segment: SegmentMethod = "auto",
-        spread: Spread = "uniform",
-        alpha: float = 1.0,
-        noise: float = 0.0,
-        label: str | None = None,
-        target: Literal["auto", "class", "number"] = "auto",
-        bounded: bool = True,
-        avoid_copies: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.segment = segment
-        self.spread = spread
-        self.alpha = alpha
-        self.noise = noise
-        self.label = label
-        self.target = target
-        self.bounded = bounded
-        self.avoid_copies = avoid_copies
-        self.random_state = random_state
 
     @property
     def guarantee(self) -> Indistinguishability:

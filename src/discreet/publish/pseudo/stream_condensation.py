@@ -98,7 +98,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
         The most groups kept; when there are as many, groups grow and split no more.
     bounds
         The least and the most each column can be, a number or one for each column; pseudo-values beyond are mirrored
-        back. None bounds nothing.
+        back. Without them nothing is bounded.
     columns
         The names of the columns, where rows come without them.
     allow_unique
@@ -126,7 +126,7 @@ class StreamCondensation(BaseEstimator):  # type: ignore[misc]  # scikit-learn h
     >>> stream.statistics_.n.tolist(), stream.update(X[5], k=3).statistics_.n.tolist()
     ([5], [3, 3])
     >>> print(stream.guarantee.check(stream.statistics_))
-    Indistinguishability(by='mean'): assumed (group size less mean level 0, required >= -0.5)
+    Indistinguishability(by='mean'): assumed (records to spare 0, required >= -0.5)
     """
 
     constraints: ClassVar[Constraints] = {

@@ -22,7 +22,7 @@ from discreet.core.tables.label_coverage import LabelCover, described_values, la
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
-from discreet.guarantees.per_unit import counted_by_unit
+from discreet.guarantees.per_unit import fitted
 from discreet.measure.tables.risk import refuse_singling_out
 from discreet.publish.recipes.recipe_parts import TOP, RecipeParts, group_labels, height_of
 from discreet.publish.recipes.union import ReleasedRows, failing_classes
@@ -88,7 +88,7 @@ class Application:
     ) -> None:
         require(recipe, "max_suppressed", max_suppressed, *SUPPRESSIBLE)
         require(recipe, "misfits", misfits, OneOf(("coarsen", "suppress")))
-        self.recipe, self.table, self.guarantee = recipe, table, counted_by_unit(guarantee, table)
+        self.recipe, self.table, self.guarantee = recipe, table, fitted(guarantee, table)
         self.max_suppressed, self.misfits, self.random_state = max_suppressed, misfits, random_state
         self.decided_by_values = False
 
@@ -103,6 +103,11 @@ class Application:
     def together(self, released: Any, joined_known: bool) -> Release:
         """Protect the new rows, and release them with the old ones."""
         require(self.recipe, "joined_known", joined_known, InstanceOf((bool,), "a bool"))
+        if self.guarantee.needs_original:
+            raise SchemaError(
+                f"{self.guarantee!r} compares with the original, which is gone for the released rows: release all rows "
+                "anew instead, or the new rows alone."
+            )
         if self.table.units is not None:
             raise SchemaError(
                 f"The recipe counts by '{self.table.units.column}', and nobody can see whose the released rows are: "

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from discreet.core.adapters import WHY_NOT_FOR_ROWS, load
-from discreet.core.boundary import public, reads
+from discreet.core.boundary import is_on_cluster, public, reads, takes_clusters
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.hierarchy.bound import type_named
 from discreet.core.hierarchy.specs import spec_from_dict
@@ -166,6 +166,7 @@ class Recipe:
 
         return guarantee_from_dict(self.data["guarantee"], population=population)
 
+    @takes_clusters
     def apply(
         self,
         frame: Any,
@@ -213,6 +214,11 @@ class Recipe:
         random_state
             Seeds the order of the rows.
         """
+        if released is not None and (is_on_cluster(frame) or is_on_cluster(released)):
+            raise InputError(
+                "Rows on a cluster are not released together with those released before: release all rows anew, or "
+                "the new rows alone."
+            )
         limit = self.max_suppressed if max_suppressed is None else max_suppressed
         safe = spreadsheet_safe or self.data.get("spreadsheet_safe") is True
         schema = self.schema(keys, allow_unique=allow_unique)

@@ -30,7 +30,7 @@ from discreet.core.tables.table import Table
 FORMAT = 1
 TOP: Literal["top"] = "top"
 """The top level of a hierarchy, whatever its number, which says how many levels there are."""
-_PARAMETRIC = ("intervals", "masked", "flat", "scale", "icd", "ip")
+_PARAMETRIC = ("intervals", "masked", "flat", "scale", "icd", "codes", "ip")
 """Hierarchies that say how to generalize without naming values of the data."""
 
 

@@ -118,7 +118,7 @@ class KVarianceSketch(SketchPublisher):
     family
         What makes the sketches.
     partition
-        The most records among which neighbors are looked for; None looks among all, however many.
+        The most records among which neighbors are looked for; by default all, however many.
     gap
         What must be reached, where ``k`` is a number: the ``whole`` gap, its square ``root``, or the ``distance``.
     random_state

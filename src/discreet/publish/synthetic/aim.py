@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import ClassVar
@@ -13,8 +12,6 @@ import numpy as np
 from discreet.core.arrays import IntArray
 from discreet.core.boundary import public
 from discreet.core.params import Constraints, IntIn
-from discreet.guarantees import DifferentialPrivacy
-from discreet.publish.synthetic.domains import Domain
 from discreet.publish.synthetic.junction_tree import Clique, JunctionTree
 from discreet.publish.synthetic.marginal_model import MarginalModel, Measurement
 from discreet.publish.synthetic.noisy_counts import Budget
@@ -30,6 +27,7 @@ _MOST_OF_BUDGET = 1 - 1e-9
 
 
 @public
+@dataclass(kw_only=True, repr=False, eq=False)
 class Aim(Synthesizer):
     """Publish a synthetic table with differential privacy: round by round, what the model gets wrong is counted.
 
@@ -38,18 +36,8 @@ class Aim(Synthesizer):
     noise, later ones get more of the budget. It takes longer than MST and is nearer to the truth, the more so the
     larger the budget is.
 
-    The number of rows is public, and tables are neighbors where one row differs. The paper adds or removes a row
-    instead, which costs half as much for every count, but hides the number of rows.
-
     Parameters
     ----------
-    epsilon
-        How much of a row the release may show, as an epsilon with a delta of 1e-9, or a `DifferentialPrivacy`.
-    domains
-        What each column may hold, which is public: bins of numbers and dates as LOW:HIGH:WIDTH, a list of categories,
-        or ``tree`` for the leaves of its hierarchy. Only columns of truth values need none.
-    nullable
-        The columns that may be null.
     degree
         How many columns the sets have at most that the table is to be true for; the paper takes 3.
     max_cells
@@ -73,24 +61,11 @@ class Aim(Synthesizer):
     synthetic data. PVLDB 15(11), 2022.
     """
 
-    constraints: ClassVar[Constraints] = {**CONSTRAINTS, "degree": IntIn(1, 5)}
+    degree: int = 2
+    max_cells: int = 200_000
+    n_steps: int = 100
 
-    def __init__(
-        self,
-        epsilon: float | DifferentialPrivacy = 1.0,
-        *,
-        domains: Mapping[str, Domain] | None = None,
-        nullable: Sequence[str] = (),
-        degree: int = 2,
-        max_cells: int = 200_000,
-        n_steps: int = 100,
-    ) -> None:
-        self.epsilon = epsilon
-        self.domains = domains
-        self.nullable = nullable
-        self.degree = degree
-        self.max_cells = max_cells
-        self.n_steps = n_steps
+    constraints: ClassVar[Constraints] = {**CONSTRAINTS, "degree": IntIn(1, 5)}
 
     def _synthesized(
         self, counts: ExactCounts, budget: Budget, rng: np.random.Generator

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from discreet.core.arrays import IntArray
 from discreet.core.boundary import public
-from discreet.guarantees import DifferentialPrivacy
-from discreet.publish.synthetic.domains import Domain
 from discreet.publish.synthetic.junction_tree import Clique
 from discreet.publish.synthetic.marginal_model import MarginalModel, Measurement
 from discreet.publish.synthetic.noisy_counts import Budget
@@ -21,6 +19,7 @@ _RARE = 3
 
 
 @public
+@dataclass(kw_only=True, repr=False, eq=False)
 class Mst(Synthesizer):
     """Publish a synthetic table with differential privacy that keeps all columns and the strongest pairs of columns.
 
@@ -29,18 +28,8 @@ class Mst(Synthesizer):
     from it. So columns and the pairs of the tree come out near the truth; what three columns have in common beyond
     that does not.
 
-    The number of rows is public, and tables are neighbors where one row differs. The paper adds or removes a row
-    instead, which costs half as much for every count, but hides the number of rows.
-
     Parameters
     ----------
-    epsilon
-        How much of a row the release may show, as an epsilon with a delta of 1e-9, or a `DifferentialPrivacy`.
-    domains
-        What each column may hold, which is public: bins of numbers and dates as LOW:HIGH:WIDTH, a list of categories,
-        or ``tree`` for the leaves of its hierarchy. Only columns of truth values need none.
-    nullable
-        The columns that may be null.
     max_cells
         The most cells of a pair that is counted.
     n_steps
@@ -62,20 +51,8 @@ class Mst(Synthesizer):
     private synthetic data. Journal of Privacy and Confidentiality 11(3), 2021.
     """
 
-    def __init__(
-        self,
-        epsilon: float | DifferentialPrivacy = 1.0,
-        *,
-        domains: Mapping[str, Domain] | None = None,
-        nullable: Sequence[str] = (),
-        max_cells: int = 1_000_000,
-        n_steps: int = 1_000,
-    ) -> None:
-        self.epsilon = epsilon
-        self.domains = domains
-        self.nullable = nullable
-        self.max_cells = max_cells
-        self.n_steps = n_steps
+    max_cells: int = 1_000_000
+    n_steps: int = 1_000
 
     def _synthesized(
         self, counts: ExactCounts, budget: Budget, rng: np.random.Generator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,20 +54,32 @@ CONSTRAINTS: Constraints = {
 }
 
 
+@dataclass(repr=False, eq=False)
 class Synthesizer:
     """A publisher of synthetic rows: counts with noise, a model that fits them, and rows drawn from the model.
 
     The number of rows is public. Two tables are neighbors where one row differs, so that noise hides what any one
-    person's row is.
+    person's row is. The papers add or remove a row instead, which costs half as much for every count, but hides the
+    number of rows.
+
+    Parameters
+    ----------
+    epsilon
+        How much of a row the release may show, as an epsilon with a delta of 1e-9, or a `DifferentialPrivacy`.
+    domains
+        What each column may hold, which is public: bins of numbers and dates as LOW:HIGH:WIDTH, a list of categories,
+        or ``tree`` for the leaves of its hierarchy. Only columns of truth values need none.
+    nullable
+        The columns that may be null.
     """
+
+    epsilon: float | DifferentialPrivacy = 1.0
+    _: KW_ONLY
+    domains: Mapping[str, Domain] | None = None
+    nullable: Sequence[str] = ()
 
     constraints: ClassVar[Constraints] = CONSTRAINTS
     random_state: ClassVar[None] = None
-    epsilon: float | DifferentialPrivacy
-    domains: Mapping[str, Domain] | None
-    nullable: Sequence[str]
-    max_cells: int
-    n_steps: int
 
     @property
     def guarantee(self) -> DifferentialPrivacy:

@@ -13,7 +13,7 @@ from discreet.core.guarantee import A_GUARANTEE, Guarantee
 from discreet.core.params import FloatIn, InstanceOf, OneOf, require
 from discreet.core.schema import Role, identifier
 from discreet.core.tables.table import Table
-from discreet.guarantees.per_unit import counted_by_unit
+from discreet.guarantees.per_unit import fitted
 from discreet.measure import loss, risk
 from discreet.publish.tables.mondrian import Mondrian
 
@@ -112,7 +112,7 @@ def _with(table: Table, names: list[str]) -> Table:
 
 def _measured(part: Table, guarantee: Guarantee, name: str) -> AddedColumn:
     d = len(part.schema.quasi)
-    judged = counted_by_unit(guarantee, part).check(part)
+    judged = fitted(guarantee, part).check(part)
     try:
         cost: float | None = loss(Mondrian(guarantee).release(part)).total
     except InfeasibleError:

@@ -74,7 +74,7 @@ class GlobalRecoding(TablePublisher):
 
     measure: Measure = "loss"
     max_suppressed: int | float = 0.0
-    aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
+    aggregate: Literal["mean", "sum", "maximum", "geometric", "rank"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
     highest: Mapping[str, int] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from discreet.core.tables.labels import STAR
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.publish.lattice.lattice import Lattice, Node
-from discreet.publish.tables.minimality import MINIMALITY, blind, decided_by_values
+from discreet.publish.tables.minimality import MINIMALITY, blind
 from discreet.publish.tables.publisher import (
     SUPPRESSIBLE,
     Plan,
@@ -81,7 +82,6 @@ class LatticePublisher(TablePublisher):
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
         del rng
         lattice, node, details = self._choose(table)
-        details = details | self._minimality(table, node)
         groups, labels, codes = lattice.groups(node)
         kept = (with_starred if self._stars_rows else kept_groups)(self.guarantee, groups)
         n_dropped = int(groups.sizes[~kept].sum())
@@ -111,11 +111,6 @@ class LatticePublisher(TablePublisher):
             published=published,
         )
         return _starred(plan, lattice, node) if n_dropped and self._stars_rows else plan
-
-    def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
-        """Return the detail that says whether sensitive values decided which node was chosen; none for given levels."""
-        del table, node
-        return {}
 
 
 def _starred(plan: Plan, lattice: Lattice, node: Node) -> Plan:
@@ -183,21 +178,29 @@ class LatticeSearch(LatticePublisher):
         limit = allowed_rows(self.max_suppressed, lattice.table.n_rows)
         return Scorer(lattice, self.guarantee, measure, limit, stars_rows=self._stars_rows)
 
-    def _minimality(self, table: Table, node: Node) -> dict[str, Any]:
-        """Return the detail that says whether sensitive values decided which node was chosen.
+    def _settled(self, table: Table, lattice: Lattice, node: Node) -> tuple[Node, bool]:
+        """Return the node to publish at, where a search chose one, and whether sensitive values decided it.
 
-        Where rows may be left out, or the clock decides, or a target that is to be predicted, nobody knows what the
-        search would have chosen without them, so they count as having decided.
+        Where the node that sizes alone would choose keeps the guarantee, it is the one, however ties were broken: then
+        every assignment of values under which it does has the same release. Where rows may be left out, or the clock
+        decides, or a target that is to be predicted, nobody knows what the search would have chosen without the
+        values, so they count as having decided.
         """
         sensitive = table.schema.sensitive
-        aside = getattr(self, "time_limit", None), getattr(self, "target", None)
-        unsure = self.max_suppressed > 0 or aside != (None, None)
-        decided = (
-            bool(self.guarantee.judged_values(sensitive))
-            if unsure
-            else decided_by_values(self, sensitive, node, lambda search: search._choose(table)[1])
-        )
-        return {MINIMALITY: decided}
+        if getattr(self, "target", None) is not None:
+            return node, True
+        if not self.guarantee.judged_values(sensitive):
+            return node, False
+        if self.max_suppressed > 0 or getattr(self, "time_limit", None) is not None:
+            return node, True
+        twin = copy.copy(self)
+        twin.guarantee = blind(self.guarantee, sensitive)
+        try:
+            by_sizes = twin._choose(table)[1]
+        except InfeasibleError:
+            return node, True
+        groups, *_ = lattice.groups(by_sizes)
+        return (by_sizes, False) if kept_groups(self.guarantee, groups).all() else (node, True)
 
     def _infeasible(self, least: int, n_rows: int) -> InfeasibleError:
         """Return an error that says how many rows the best node would suppress."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ import numpy as np
 
 from discreet.core.arrays import FloatArray, IntArray
 from discreet.core.boundary import public
-from discreet.core.errors import InfeasibleError
-from discreet.core.params import BOOL, Constraints, IntIn
+from discreet.core.errors import InfeasibleError, SchemaError
+from discreet.core.params import BOOL, BY_COLUMN, Constraints, FloatIn, IntIn, require
 from discreet.core.release import Cells
 from discreet.core.tables.encoding import overall
 from discreet.core.tables.groups import Groups
+from discreet.core.tables.labels import STAR
 from discreet.core.tables.source import Replacement
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
@@ -39,6 +41,9 @@ from discreet.publish.tables.recoding_rounds import (
 
 _CHEAP = 0.3
 """What the cheap nodes cost at most, as a share of the cost of the top."""
+RAISES = 12
+RAISE = 4.0
+"""How often, and how much, a column of which too many cells are starred is made dearer."""
 
 
 @public
@@ -77,6 +82,9 @@ class LocalRecoding(TablePublisher):
         The most nodes to go through. Where the lattice has more, columns go up together.
     cells
         Whether single cells may be starred although the highest level of their column is lower.
+    max_cells
+        The largest share of the cells of a column that may be starred, by name. A row left out counts in all. Columns
+        that exceed theirs are made dearer, a few times; the search is not exact.
 
     Examples
     --------
@@ -105,13 +113,14 @@ class LocalRecoding(TablePublisher):
 
     measure: Measure = "loss"
     max_suppressed: int | float = 0.0
-    aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
+    aggregate: Literal["mean", "sum", "maximum", "geometric", "rank"] = "mean"
     weights: Mapping[str, float] | None = None
     lowest: Mapping[str, int] | None = None
     highest: Mapping[str, int] | None = None
     time_limit: float | None = None
     max_rounds: int = 20_000
     cells: bool = True
+    max_cells: Mapping[str, float] | None = None
 
     constraints: ClassVar[Constraints] = {
         **{
@@ -121,23 +130,42 @@ class LocalRecoding(TablePublisher):
         },
         "max_rounds": IntIn(1),
         "cells": BOOL,
+        "max_cells": BY_COLUMN,
     }
 
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
         del rng
-        single, infeasible = self._single(table)
         lattice = Lattice(table, lowest=self.lowest, highest=self.highest)
-        weights = lattice.weights(self.weights)
+        most = most_starred(self, lattice)
         limit = allowed_rows(self.max_suppressed, table.n_rows)
-        cheapest = cheapest_recoding(
-            self.guarantee, lattice, weights, limit, self._recodings(lattice, weights, single)
-        )
-        if cheapest is None:
-            raise infeasible or InfeasibleError(
-                f"No local recoding keeps {self.guarantee} with at most {limit} of {table.n_rows} rows suppressed; "
-                "allow more with max_suppressed or ask for less."
+        search, infeasible = self, None
+        for _ in range(RAISES if self.max_cells else 1):
+            single, infeasible = search._single(table)
+            weights = lattice.weights(search.weights)
+            settled = _all_settled(
+                self.guarantee, lattice, weights, limit, search._recodings(lattice, weights, single)
             )
-        return local_plan(lattice, *cheapest)
+            if not settled:
+                break
+            within = settled
+            if self.max_cells:
+                within = [tried for tried in settled if not (_starred(lattice, tried[0]) > most).any()]
+            if within:
+                recoded, loss = _cheapest(within)
+                if search is not self:
+                    spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
+                    loss = _loss(lattice, spelling, lattice.weights(self.weights), recoded)
+                return local_plan(lattice, recoded, loss)
+            over = _starred(lattice, _cheapest(settled)[0]) > most
+            dearer = {name: RAISE for name, too_many in zip(lattice.names, over, strict=True) if too_many}
+            before = search.weights or {}
+            search = copy.copy(search)
+            search.weights = {name: before.get(name, 1.0) * dearer.get(name, 1.0) for name in lattice.names}
+        shares = " and the shares of max_cells" if self.max_cells else ""
+        raise infeasible or InfeasibleError(
+            f"No local recoding keeps {self.guarantee} with at most {limit} of {table.n_rows} rows suppressed{shares}; "
+            f"allow more with max_suppressed{' or max_cells' if shares else ''} or ask for less."
+        )
 
     def _single(self, table: Table) -> tuple[Node | None, InfeasibleError | None]:
         """Find the best single node, or why there is none."""
@@ -198,6 +226,19 @@ def cheapest_recoding(
     guarantee: Guarantee, lattice: Lattice, weights: FloatArray, limit: int, recodings: Iterable[Recoded]
 ) -> tuple[Recoded, float] | None:
     """Return the recoding that loses least by its labels, with at most so many rows left out, and its loss, or None."""
+    possible = _all_settled(guarantee, lattice, weights, limit, recodings)
+    return _cheapest(possible) if possible else None
+
+
+def _cheapest(possible: list[tuple[Recoded, float]]) -> tuple[Recoded, float]:
+    """Return the recoding that loses least; at a tie the first, in the order in which they were tried."""
+    return min(possible, key=lambda candidate: candidate[1])
+
+
+def _all_settled(
+    guarantee: Guarantee, lattice: Lattice, weights: FloatArray, limit: int, recodings: Iterable[Recoded]
+) -> list[tuple[Recoded, float]]:
+    """Return what of recodings keeps the guarantee with at most so many rows left out, each with its loss."""
     spelling = [Spelling.of(lattice, column) for column in range(len(lattice.names))]
     possible = []
     for recoded in recodings:
@@ -205,8 +246,30 @@ def cheapest_recoding(
         left = int(lattice.table.tuples.counts[settled.rest].sum())
         if left <= limit and len(settled.levels):
             possible.append((settled, _loss(lattice, spelling, weights, settled)))
-    # At a tie the first, in the order in which they were tried.
-    return min(possible, key=lambda candidate: candidate[1], default=None)
+    return possible
+
+
+def most_starred(owner: Any, lattice: Lattice) -> IntArray:
+    """Return how many cells of each column may be starred, by the ``max_cells`` of a publisher."""
+    shares = owner.max_cells or {}
+    for name, share in shares.items():
+        if name not in lattice.names:
+            raise SchemaError(f"The 'max_cells' parameter names '{name}', which is no quasi-identifier.")
+        require(owner, "max_cells", share, FloatIn(0, 1))
+    n_rows = lattice.table.n_rows
+    return np.array([allowed_rows(float(shares.get(name, 1.0)), n_rows) for name in lattice.names])
+
+
+def _starred(lattice: Lattice, recoded: Recoded) -> IntArray:
+    """Count the cells of each column that are starred, or left out with their row."""
+    counts = lattice.table.tuples.counts
+    sizes, left = recoded.sizes(counts), int(counts[recoded.rest].sum())
+    stars = []
+    for column in range(len(lattice.names)):
+        spelling = Spelling.of(lattice, column)
+        shown = spelling.labels_at(spelling.cells(recoded))
+        stars.append(left + int(sizes[shown.index == shown.labels.index(STAR).as_py()].sum()))
+    return np.array(stars, np.int64)
 
 
 def partitioned(

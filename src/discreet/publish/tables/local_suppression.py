@@ -12,14 +12,21 @@ import numpy as np
 from discreet.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, SchemaError
-from discreet.core.params import BOOL, BY_COLUMN, NONE, Constraints, EachOf, FloatIn, InstanceOf, require
+from discreet.core.params import BOOL, BY_COLUMN, NONE, Constraints, EachOf, InstanceOf
 from discreet.core.release import Release
 from discreet.core.schema import Role, quasi_weights
 from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.publish.lattice.lattice import Lattice
 from discreet.publish.tables.leftover_merging import Merging
-from discreet.publish.tables.local_recoding import cheapest_recoding, local_plan, partitioned
+from discreet.publish.tables.local_recoding import (
+    RAISE,
+    RAISES,
+    cheapest_recoding,
+    local_plan,
+    most_starred,
+    partitioned,
+)
 from discreet.publish.tables.publisher import (
     SUPPRESSIBLE,
     Plan,
@@ -36,9 +43,6 @@ _MOST_CHOICES = 8_000
 _MOST_BRANCHES = 200
 """How many branches of the integer program are looked at: a number, so that the same data has the same release."""
 _TIE = 1e-4
-_RAISES = 12
-_RAISE = 4.0
-"""How often, and how much, a column of which too many cells are starred is made dearer."""
 
 
 @public
@@ -122,38 +126,28 @@ class LocalSuppression(TablePublisher):
 
     def _check(self, table: Table) -> None:
         super()._check(table)
-        for parameter, names in (("importance", self.importance or ()), ("max_cells", self.max_cells or {})):
-            for name in names:
-                if name not in table.schema.quasi:
-                    raise SchemaError(
-                        f"The '{parameter}' parameter names '{name}', which is no quasi-identifier."
-                    )
-        for share in (self.max_cells or {}).values():
-            require(self, "max_cells", share, FloatIn(0, 1))
+        for name in self.importance or ():
+            if name not in table.schema.quasi:
+                raise SchemaError(f"The 'importance' parameter names '{name}', which is no quasi-identifier.")
 
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
         del rng
         exact = [name for name in table.schema.quasi if (self.max_cells or {}).get(name) == 0]
         lattice = Lattice(table, highest=dict.fromkeys(exact, 0))
         limit = allowed_rows(self.max_suppressed, table.n_rows)
-        most = np.array(
-            [
-                allowed_rows(float((self.max_cells or {}).get(name, 1.0)), table.n_rows)
-                for name in lattice.names
-            ]
-        )
+        most = most_starred(self, lattice)
         weights, cheapest, optimal = self._weights(table), None, False
         if self._is_small(lattice):
             fewest = _fewest(lattice, weights, self.guarantee.smallest, limit, most)
             optimal = fewest is not None
             recodings = [] if fewest is None else [fewest]
             cheapest = cheapest_recoding(self.guarantee, lattice, weights, limit, recodings)
-        for _ in range(_RAISES if cheapest is None else 0):
+        for _ in range(RAISES if cheapest is None else 0):
             greedy = _recodings(lattice, weights, self.guarantee)
             cheapest = cheapest_recoding(self.guarantee, lattice, weights, limit, greedy)
             if cheapest is None or not (over := _stars(lattice, cheapest[0]) > most).any():
                 break
-            weights = np.where(over, _RAISE * weights, weights)
+            weights = np.where(over, RAISE * weights, weights)
         if cheapest is None or (_stars(lattice, cheapest[0]) > most).any():
             raise self._infeasible(table)
         stars = dict(zip(lattice.names, _stars(lattice, cheapest[0]).tolist(), strict=True))

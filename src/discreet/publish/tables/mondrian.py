@@ -27,7 +27,7 @@ from discreet.publish.tables.partition import (
     quasi_books,
     segment_groups,
 )
-from discreet.publish.tables.publisher import refuse_infeasible
+from discreet.publish.tables.publisher import Plan, refuse_infeasible
 
 if TYPE_CHECKING:
     from discreet.kernels.tables.cuts import Geometry
@@ -106,15 +106,43 @@ class Mondrian(PartitionPublisher):
     def _shows_means(self) -> bool:
         return self.summary == "mean"
 
+    def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
+        tuples = table.source.tuples_elsewhere(list(table.encoded.values())) if table.exceeds_memory else None
+        if tuples is None:
+            return super()._plan(table, rng)
+        from discreet.publish.tables.mondrian_elsewhere import plan_elsewhere
+
+        return plan_elsewhere(self, table, tuples, self._geometry(table))
+
+    def _geometry(self, table: Table) -> Geometry:
+        return _geometry(quasi_books(table), quasi_weights(table.schema, self.weights, owner=self))
+
     def _divided(self, table: Table, rng: np.random.Generator) -> tuple[Segments, CodeArray, bool]:
         """Return the segments, the tuple behind each row, and whether sensitive values refused some cut."""
-        geometry = _geometry(quasi_books(table), quasi_weights(table.schema, self.weights, owner=self))
+        geometry = self._geometry(table)
         if self.strict and can_divide(self.guarantee, table):
             return divided(self.guarantee, table, geometry)
         codes, weights, tuples = self._rows(table)
         table_segment = Segments(codes, weights, np.zeros(1, np.int32), np.array([len(codes)], np.int32))
         refuse_infeasible(self.guarantee, table, segment_groups(self.guarantee, table, table_segment))
-        pending = [(table_segment.low, table_segment.high, np.zeros(1, np.uint64))]
+        segments, cuts, decided = self.cut_rows(table, codes, weights, tuples, geometry, rng)
+        apart = self._apart(table, segments, cuts) if cuts else segments
+        return apart, tuples, decided or apart is not segments
+
+    def cut_rows(
+        self,
+        table: Table,
+        codes: Any,
+        weights: Any,
+        tuples: CodeArray,
+        geometry: Geometry,
+        rng: np.random.Generator,
+    ) -> tuple[Segments, list[tuple[int, int]], bool]:
+        """Cut coded rows, in place, as long as both halves keep the guarantee.
+
+        Returns the segments, the cuts that may have to be taken back, and whether sensitive values refused one.
+        """
+        pending = [(np.zeros(1, np.int32), np.array([len(codes)], np.int32), np.zeros(1, np.uint64))]
         finished = []
         cuts: list[tuple[int, int]] = []
         decided = False
@@ -142,9 +170,7 @@ class Mondrian(PartitionPublisher):
                 batch = slice(at, at + _AT_ONCE)
                 pending.append((low[batch], high[batch], tried[batch]))
         low = np.sort(np.concatenate(finished))
-        segments = Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes))))
-        apart = self._apart(table, segments, cuts) if cuts else segments
-        return apart, tuples, decided or apart is not segments
+        return Segments(codes, weights, low, np.append(low[1:], np.int32(len(codes)))), cuts, decided
 
     def _cut(
         self,

@@ -18,6 +18,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.lattice_search import LatticeSearch
+from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import kept_groups, with_starred
 
 if TYPE_CHECKING:
@@ -51,10 +52,11 @@ class OptimalLattice(LatticeSearch):
         Whether suppressed rows stay, with ``*`` in every quasi-identifier. They are a class like any other, which keeps
         the guarantee too, and classes are compared with the table before suppression.
     aggregate
-        How columns are put together: ``"mean"``, ``"sum"``, ``"maximum"`` or ``"geometric"``.
+        How columns are put together: ``"mean"``, ``"sum"``, ``"maximum"``, ``"geometric"``, or ``"rank"``: the highest
+        cost of a column decides, at a tie the second highest, and so on.
     suppression_factor
-        How much a suppressed row counts beside a generalized one in the loss: 0.5 as much as the widest cells, less
-        below, and above it is generalization that counts less.
+        What counts in the loss, from 0, only generalization, to 1, only suppression. At 0.5 a suppressed row costs as
+        much as one whose cells are as wide as can be; below it costs less, and above, generalized cells do.
     target
         A sensitive column that classes shall predict: in place of the measure, the share of rows is minimized that the
         most frequent value of their class misses, suppressed rows among them.
@@ -92,7 +94,7 @@ class OptimalLattice(LatticeSearch):
     """
 
     keep_suppressed: bool = False
-    aggregate: Literal["mean", "sum", "maximum", "geometric"] = "mean"
+    aggregate: Literal["mean", "sum", "maximum", "geometric", "rank"] = "mean"
     suppression_factor: float = 0.5
     target: str | None = None
     weights: Mapping[str, float] | None = None
@@ -112,7 +114,7 @@ class OptimalLattice(LatticeSearch):
     constraints: ClassVar[Constraints] = {
         **LatticeSearch.constraints,
         "keep_suppressed": BOOL,
-        "aggregate": OneOf(("mean", "sum", "maximum", "geometric")),
+        "aggregate": OneOf(("mean", "sum", "maximum", "geometric", "rank")),
         "suppression_factor": FloatIn(0, 1),
         "target": (NONE, InstanceOf((str,), "the name of a sensitive column")),
         "weights": BY_COLUMN,
@@ -151,19 +153,24 @@ class OptimalLattice(LatticeSearch):
             at = int(np.argmin(visited.cost))
             node = tuple(visited.levels[at].tolist()) if visited.feasible[at] else None
             cost = bound = float(visited.cost[at])
+            if self.aggregate == "rank" and (least := scorer.best()) is not None:
+                node = least.node
         else:
             node, cost, bound = self._search(lattice, scorer, begun)
-            visited = scorer.visited()
+            visited = None
         if node is None:
             raise self._none_feasible(lattice, scorer)
+        node, decided = self._settled(table, lattice, node)
+        scorer.exact(node)
         details = {
+            MINIMALITY: decided,
             "measure": self.measure if self.target is None else "rows not predicted",
             "cost": cost,
             "bound": bound,
             # Bound and cost are sums of the same numbers in different orders.
             "optimal": bound >= cost * (1 - 1e-12),
             "n_nodes": lattice.n_nodes,
-            "visited": visited,
+            "visited": scorer.visited() if visited is None else visited,
         }
         return lattice, node, details
 
@@ -192,6 +199,8 @@ class OptimalLattice(LatticeSearch):
             search = Search(scorer, deadline=None if self.time_limit is None else begun + self.time_limit)
             search.best()
             bound = max(bound, search.bound)
+            if self.aggregate == "rank" and not search.settle_ranks():
+                bound = min(bound, 0.0)
         best = scorer.best()
         if best is None:
             return None, math.inf, bound

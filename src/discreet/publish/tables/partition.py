@@ -51,14 +51,26 @@ class PartitionPublisher(TablePublisher):
         return False
 
     def _plan(self, table: Table, rng: np.random.Generator) -> Plan:
-        books = quasi_books(table)
-        means = self._shows_means() and any(_has_mean(book) for book in books)
-        if means:
+        if self._shows_means() and any(map(_has_mean, quasi_books(table))):
             _refuse_population(self)
         segments, tuples, by_values = self._divided(table, rng)
+        group_of, pieces = _pieces(segments, tuples, strict=self._is_strict())
+        return self._described(table, segments, group_of, pieces, by_values=by_values)
+
+    def _described(
+        self,
+        table: Table,
+        segments: Segments,
+        group_of: CodeArray,
+        pieces: Pieces | None = None,
+        *,
+        by_values: bool,
+    ) -> Plan:
+        """Return how segments are published, from the group of each piece."""
+        books = quasi_books(table)
+        means = self._shows_means() and any(_has_mean(book) for book in books)
         described = boxes(books, segments, overall_counts(table))
         groups = self._labels(books, described, segments)
-        group_of, pieces = _pieces(segments, tuples, strict=self._is_strict())
         return Plan(
             segments.sizes,
             {name: box.cells for name, box in described.items()},

@@ -18,7 +18,7 @@ from discreet.core.params import BY_COLUMN, Constraints, FloatIn, InstanceOf, In
 from discreet.core.release import Cells, Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, late_generator, secret_seed
 from discreet.core.tables.groups import Groups
-from discreet.core.tables.source import Pieces, Replacement
+from discreet.core.tables.source import AssignedTuples, Pieces, Replacement
 from discreet.core.tables.table import Table
 from discreet.core.verdict import Verdict
 from discreet.guarantees import DeltaPresence, Guarantee
@@ -41,6 +41,8 @@ class Plan:
         The new cells of columns, by the code of a value or by the piece that a row belongs to.
     pieces
         How distinct tuples are divided, where a group takes only some of their rows.
+    assigned
+        The piece of each distinct tuple, where an engine holds it because they are too many to be fetched.
     dropped
         Which pieces are left out.
     suppressed
@@ -58,6 +60,7 @@ class Plan:
     by_value: Mapping[str, Replacement] = field(default_factory=dict)
     by_piece: Mapping[str, Replacement] = field(default_factory=dict)
     pieces: Pieces | None = None
+    assigned: AssignedTuples | None = None
     dropped: BoolArray | None = None
     suppressed: int = 0
     levels: Mapping[str, int] | None = None
@@ -74,6 +77,7 @@ class Plan:
             by_value=self.by_value,
             by_piece=self.by_piece,
             pieces=self.pieces,
+            assigned=self.assigned,
             dropped=self.dropped,
             seed=seed,
         )

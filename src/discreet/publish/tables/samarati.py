@@ -17,6 +17,7 @@ from discreet.core.tables.table import Table
 from discreet.guarantees.per_unit import by_unit
 from discreet.publish.lattice.lattice import Lattice, Node
 from discreet.publish.tables.lattice_search import LatticeSearch
+from discreet.publish.tables.minimality import MINIMALITY
 from discreet.publish.tables.publisher import kept_groups
 
 if TYPE_CHECKING:
@@ -44,7 +45,11 @@ class MinimalGeneralization(LatticeSearch, ABC):
         if not minimal:
             raise self._none_minimal(scorer)
         best = _cheapest([scorer.exact(node) for node in minimal])
+        node, decided = self._settled(table, lattice, best.node)
+        if node != best.node:
+            best = self._scorer(table).exact(node)
         details: dict[str, Any] = {
+            MINIMALITY: decided,
             "minimal": [lattice.levels(node) for node in minimal],
             "measure": self.measure,
             "cost": best.cost,

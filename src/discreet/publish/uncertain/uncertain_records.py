@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +41,7 @@ _RESOLUTION = 1e-12
 
 
 @public
+@dataclass(repr=False, eq=False)
 class UncertainRecords(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Publish every record as a probability distribution around a noisy center, wide enough that k records explain it.
 
@@ -99,6 +100,13 @@ class UncertainRecords(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     1.159
     """
 
+    k: int | str | Sequence[int] | IntArray | ExpectedAnonymity = 10
+    _: KW_ONLY
+    spread: Spread = "gaussian"
+    attacker: Attacker | None = None
+    label: str | None = None
+    random_state: RandomState = None
+
     constraints: ClassVar[Constraints] = {
         "k": (IntIn(1), InstanceOf((str, ExpectedAnonymity), "an ExpectedAnonymity"), OnePerRow()),
         "spread": OneOf(SPREADS),
@@ -106,21 +114,6 @@ class UncertainRecords(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         "label": (InstanceOf((str,), "the name of a column"), NONE),
         "random_state": RANDOM_STATE,
     }
-
-    def __init__(
-        self,
-        k: int | str | Sequence[int] | IntArray | ExpectedAnonymity = 10,
-        *,
-        spread: Spread = "gaussian",
-        attacker: Attacker | None = None,
-        label: str | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.spread = spread
-        self.attacker = attacker
-        self.label = label
-        self.random_state = random_state
 
     @property
     def guarantee(self) -> ExpectedAnonymity:

@@ -26,7 +26,7 @@ from discreet.core.tables.source import source_of
 from discreet.core.tables.table import Table
 from discreet.engines.baskets.files import read_baskets
 from discreet.engines.files import read, tables_of
-from discreet.guarantees.per_unit import counted_by_unit
+from discreet.guarantees.per_unit import fitted
 from discreet.job.parse import guarantee_from
 from discreet.job.proposals import propose
 from discreet.job.template import hierarchy_entry
@@ -155,7 +155,7 @@ def violations(
     table = _opened(path, reading)
     roles = {name: Role(entry["role"]) for name, entry in columns.items()}
     judged = _judged(table, roles)
-    parts = [counted_by_unit(guarantee_from([part], {}, Path()), judged) for part in guarantees]
+    parts = [fitted(guarantee_from([part], {}, Path()), judged) for part in guarantees]
     groups = judged.groups()
     people = judged.counted.sizes
     breaking = np.zeros(groups.n_groups, np.bool_)

@@ -29,7 +29,7 @@ class Run:
     Attributes
     ----------
     what
-        What it does: ``"release"``, ``"explore"``, ``"verb"``, ``"apply"`` or ``"check"``.
+        What it does: a name of the worker's tasks, such as ``"release"`` or ``"check"``.
     document
         The job as it was when the run began.
     """
@@ -71,11 +71,16 @@ class Run:
         return self.folder / OUT
 
     @property
+    def record(self) -> dict[str, Any]:
+        """What the run was started with."""
+        content: dict[str, Any] = json.loads((self.folder / JOB).read_text(encoding="utf-8"))
+        return content
+
+    @property
     def release(self) -> Path | None:
-        """The folder of the release that the run made, or judged; None where there is none."""
-        folder = self.out
-        if self.what == "check":
-            folder = Path(json.loads((self.folder / JOB).read_text(encoding="utf-8"))["path"])
+        """The folder of the release that the run made, judged or attacked; None where there is none."""
+        field = {"check": "path", "attack": "release"}.get(self.what)
+        folder = self.out if field is None else Path(self.record[field])
         return folder if self.state == "done" and (folder / RECORD).is_file() else None
 
     def progress(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import safe_error
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, InputError
 from discreet.core.release import Release
 from discreet.engines.writing import json_ready
 from discreet.job import Made, run
@@ -21,6 +21,7 @@ from discreet.kinds.blocks import Section
 from discreet.studio.documents import job_of
 from discreet.studio.processes.running import JOB, OUT, PAGE, RESULT
 from discreet.studio.results import (
+    compared_page,
     explored,
     fragment,
     judged,
@@ -30,6 +31,8 @@ from discreet.studio.results import (
     summary,
 )
 
+_COMPARED_SECONDS = 10.0
+"""The time of each method that searches, while methods are compared."""
 _UNKNOWN = "The run ended by an error of ours ({}). Nothing was written."
 
 
@@ -103,6 +106,22 @@ def _explore(record: Mapping[str, Any], folder: Path, progress: Progress) -> Out
     return lambda: explored(exploration), lambda: ""
 
 
+def _compare(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
+    """Hide the rules by every method, and measure what each loses."""
+    from discreet.output.hiding import compare_methods
+
+    job = job_of(record["document"], record["path"], None)
+    progress("Reading")
+    guarantee: Any = job.promise
+    results = compare_methods(
+        job.kind.read(job.input), guarantee, time_limit=_COMPARED_SECONDS, progress=progress
+    )
+    if all(result.quality is None or not result.quality.dissimilarity for result in results):
+        raise InputError("The rules are hidden already at these thresholds, or no method hides them.")
+    solved = [result.method for result in results if result.quality is not None and result.solved]
+    return lambda: {"choices": [{"method": name} for name in solved]}, lambda: compared_page(results)
+
+
 def _verb(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:
     """Do anything that makes no release."""
     document = dict(record["document"])
@@ -147,7 +166,8 @@ def _attack(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outc
 
     progress("Attacking")
     reading = record["document"]["reading"]
-    attacks = attack_release(Path(record["release"]), Path(record["path"]), reading=reading)
+    control = Path(record["control"]) if "control" in record else None
+    attacks = attack_release(Path(record["release"]), Path(record["path"]), control=control, reading=reading)
     lines = labeled_table(attack_lines(attacks))
     text = "How often each attack is right, with the interval that holds it with 95 %."
     return dict, lambda: fragment([Section("attacks", "What attacks achieve", text, [lines])])
@@ -178,6 +198,7 @@ _TASKS: Mapping[str, Callable[[Mapping[str, Any], Path, Progress], Outcome]] = {
     "release": _release,
     "apply": _apply,
     "explore": _explore,
+    "compare": _compare,
     "verb": _verb,
     "check": _check,
     "judge": _judge,

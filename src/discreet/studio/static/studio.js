@@ -2,6 +2,8 @@
 (() => {
   "use strict";
   const root = document.documentElement;
+  /* How every address begins: the studio answers under a secret path alone. */
+  const base = new URL("..", document.currentScript.src).pathname.replace(/\/$/, "");
   const memory = { get: () => { try { return localStorage.getItem("discreet-theme"); } catch { return null; } } };
   if (memory.get()) root.dataset.theme = memory.get();
   const token = () => document.querySelector("meta[name=discreet-token]").content;
@@ -28,7 +30,7 @@
       alarm("The studio does not answer. Is it still running in its terminal?");
       return false;
     }
-    if (answer.go) { await show(answer.go, true, isStale); return true; }
+    if (answer.go) { await show(base + answer.go, true, isStale); return true; }
     alarm(answer.error + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
     return false;
   }
@@ -74,14 +76,16 @@
     const form = event.target;
     if (form.getAttribute("method") !== "post") return; // a field may be called like a property of the form
     event.preventDefault();
-    /* What is changed while a change is on its way is sent after it, and its page is not shown. */
+    /* What is changed while a change is on its way is sent after it; only the page of the last one is shown. */
     if (form.dataset.busy) { if (form.dataset.auto !== undefined) form.dataset.again = "yes"; } else submit(form, event.submitter);
   });
+  let submits = 0;
   async function submit(form, submitter) {
+    const number = ++submits;
     form.dataset.busy = "yes";
     do {
       delete form.dataset.again;
-      await send(form.getAttribute("action"), pairs(form, submitter), { "Content-Type": "application/json" }, () => form.dataset.again);
+      await send(form.getAttribute("action"), pairs(form, submitter), { "Content-Type": "application/json" }, () => form.dataset.again || number !== submits);
     } while (form.dataset.again);
     delete form.dataset.busy;
   }
@@ -162,7 +166,7 @@
       bar.hidden = true;
       let answer = {};
       try { answer = JSON.parse(request.responseText); } catch { /* not an answer of ours */ }
-      if (answer.go) show(answer.go); else alarm((answer.error || "The file was not taken.") + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
+      if (answer.go) show(base + answer.go); else alarm((answer.error || "The file was not taken.") + (answer.remedy ? ` Try ${answer.remedy}.` : ""));
     };
     request.onerror = () => { bar.hidden = true; alarm("The file was not taken: the studio does not answer, or refused it."); };
     alarm("");
@@ -226,8 +230,18 @@
     }
   }
 
-  /* A point of the solutions goes to its row. */
+  /* A point of the solutions goes to its row, a node of the lattice to its levels. */
   function choose(event, point) {
+    const form = document.getElementById("node"), levels = point && point.datum && point.datum.l;
+    if (form && levels) {
+      const names = JSON.parse(form.dataset.names);
+      form.querySelector("span").textContent = `Level ${levels.map((level, at) => `${level} of ${names[at]}`).join(", ")}.`;
+      form.querySelector("button").value = levels.join(",");
+      form.hidden = false;
+      form.scrollIntoView({ block: "center" });
+      form.querySelector("button").focus({ preventScroll: true });
+      return;
+    }
     const button = point && point.datum && document.getElementById(`choice-${point.datum.number}`);
     if (button) { button.focus(); button.closest("tr").scrollIntoView({ block: "center" }); }
   }

@@ -71,7 +71,7 @@ def test_seeds_are_drawn_by_squared_distance() -> None:
     n = 2000
     grid = np.array([[0], [1], [3]])
     for _ in range(n):
-        seeds, n_drawn = draw_seeds(_Alone(), grid, k=2, min_rows=1, random_bytes=os.urandom)  # type: ignore[arg-type]
+        seeds, n_drawn, _ = draw_seeds(_Alone(), grid, k=2, min_rows=1, random_bytes=os.urandom)  # type: ignore[arg-type]
         assert n_drawn == 2
         pair = (float(seeds[0, 0]), float(seeds[1, 0]))
         counts[pair] = counts.get(pair, 0) + 1
@@ -89,7 +89,9 @@ def test_seeds_are_drawn_by_squared_distance() -> None:
 def test_seeds_are_means_of_enough_rows_of_one_party() -> None:
     rng = np.random.default_rng(0)
     rows = rng.integers(-1000, 1000, (333, 3))
-    means, sizes = candidates(rows, min_rows=7)
+    means, sizes, of = candidates(rows, min_rows=7)
+    assert np.bincount(of).tolist() == sizes.tolist()
+    assert np.allclose(means[4], rows[of == 4].mean(axis=0), atol=0.5)
     assert sizes.min() >= 7
     assert sizes.sum() == 333
     assert np.allclose((means * sizes[:, None]).sum(axis=0), rows.sum(axis=0), atol=len(sizes) * 7)

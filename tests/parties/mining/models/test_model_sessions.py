@@ -24,7 +24,7 @@ HORIZONTAL = {
     "naive-bayes": X,
     "decision-tree": X + "bins = 4\n[protocol.ranges]\nx = [0, 8]",
     "ridge": 'columns = ["x"]\ntarget = "y"',
-    "logistic-regression": X,
+    "logistic-regression": X + "\nmin_count = 1",
     "statistics": XY + "epsilon = 500.0\n[protocol.ranges]\nx = [0, 8]\ny = [0, 8]",
     "quantiles": 'columns = ["x"]\nq = [0.5]\nbits = 4\n[protocol.ranges]\nx = [0, 15]',
     "anonymize": "k = 2\n[protocol.domain]\nt = [0, 1]\nx = {low = 0, high = 8}\n"
@@ -100,7 +100,7 @@ def test_processes_write_their_parts_as_releases(tmp_path: Path) -> None:
 
 
 def test_classes_are_in_order_as_scikit_learn_has_them(tmp_path: Path) -> None:
-    described = X.replace("[0, 1]", "[1, 0]")
+    described = X.replace("[0, 1]", "[1, 0]") + "\nmin_count = 1"
     path = write_session(tmp_path, ("a", "b", "c"), f'name = "logistic-regression"\n{described}')
     found = meet(path, dict.fromkeys("abc", ROWS))
     assert found["a"].model.classes_.tolist() == [0, 1]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.core.errors import InputError, InternalError, ParameterError
 from discreet.core.params import FloatIn, IntIn, OneOf, require
 from discreet.parties.mining.models.columns import MAX_ROWS, Placed, placed_in_ranges, placed_on_grid
-from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol
+from discreet.parties.mining.models.model_protocol import Fitted, RowsProtocol, least_rows
 from discreet.parties.protocol import Party, own_rows_leak, several_runs_leak
 from discreet.parties.shares.coarse_tables import CoarseTable, coarse_tables, cut_groups
 from discreet.parties.sums.noise_shares import noise_shares
@@ -236,15 +236,18 @@ class Totals:
         large: list[int] = self._shared.large(total, self._protocol.min_count, largest=MOST_ROWS).tolist()
         return large
 
-    def reached(self, values: Sequence[int] | np.ndarray[Any, Any]) -> NDArray[np.bool_]:
-        """Return which totals of counts reach ``min_count``; all counts stay shared."""
-        return self._shared.at_least(self._summed(values), self._protocol.min_count, largest=MOST_ROWS)
+    def reached(self, values: Sequence[int] | np.ndarray[Any, Any], *, least: int = 0) -> NDArray[np.bool_]:
+        """Return which totals of counts reach ``min_count``, or a larger number; all counts stay shared."""
+        threshold = max(self._protocol.min_count, least)
+        return self._shared.at_least(self._summed(values), threshold, largest=MOST_ROWS)
 
-    def enough_rows(self, n_rows: int) -> None:
-        """Raise an InputError at all parties unless they have ``min_count`` rows together; fewer stay shared."""
-        if self._protocol.holds_back and self.counts([n_rows]) == [0]:
+    def enough_rows(self, n_rows: int, n_columns: int) -> None:
+        """Raise an InputError at all parties unless they have rows enough for sums of products; fewer stay shared."""
+        least = max(self._protocol.min_count, least_rows(n_columns))
+        if self._protocol.holds_back and not self.reached([n_rows], least=least)[0]:
             raise InputError(
-                f"The parties have fewer than {self._protocol.min_count} rows together; nothing was opened."
+                f"The parties have fewer than {least} rows together, which may follow from the sums of {n_columns} "
+                "columns and of their products; nothing was opened."
             )
 
     def tables(
@@ -340,7 +343,7 @@ class TotalFrames:
 
     def enough_rows(self) -> list[FrameShape]:
         """Return the frames that show whether there are enough rows."""
-        return self.counts(1) if self._protocol.holds_back else []
+        return self.reached(1) if self._protocol.holds_back else []
 
     def counts(self, n: int) -> list[FrameShape]:
         """Return the frames of n counts."""

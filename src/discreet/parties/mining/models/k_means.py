@@ -21,6 +21,7 @@ from discreet.parties.mining.models import fitted
 from discreet.parties.mining.models.columns import Placed, own_columns, placed_in_ranges, require_ranges
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
 from discreet.parties.mining.models.model_protocol import Fitted
+from discreet.parties.mining.models.row_groups import RowGroups
 from discreet.parties.mining.models.seeds import draw_seeds, seed_lengths
 from discreet.parties.mining.models.vertical import (
     VerticalProtocol,
@@ -48,9 +49,10 @@ class HorizontalKMeans(NumbersProtocol):
 
     In every round each party labels its own rows with the nearest center. The sums and sizes of the clusters are
     summed securely, and the new centers follow. A cluster that is empty, or has fewer than ``min_count`` rows, keeps
-    its center, and its rows count for the nearest of the other clusters: left out, they would be the difference to a
-    round in which they are not. But for that the centers equal those of Lloyd's algorithm on the pooled
-    rows, rounded to multiples of 2^−``fraction_bits``, from the same seeds.
+    its center. Rows that were in the same clusters in all rounds, and in the same seed, are parted only where each part
+    has ``min_count`` rows; the others count for the nearest cluster where they are enough. Otherwise the difference
+    of two rounds would be the few rows that moved. But for that the centers equal those of Lloyd's algorithm on the
+    pooled rows, rounded to multiples of 2^−``fraction_bits``, from the same seeds.
 
     The output has a fitted ``KMeans`` whose ``labels_`` are those of the party's own rows.
 
@@ -122,10 +124,16 @@ class HorizontalKMeans(NumbersProtocol):
             ),
         )
         small = "" if self.holds_back else "; a cluster of one row shows it"
+        moved = (
+            "Rows that change their cluster between two rounds show in the differences of sizes and sums; they are "
+            f"{self.min_count} or more of all parties together, also in the difference to a seed."
+            if self.holds_back
+            else "A row that changes its cluster between two rounds shows in the differences of their sizes and sums."
+        )
         return (
             f"Every party learns the centers and sizes of the clusters of all rounds{small}.",
             "Every party learns the number of rounds.",
-            "A row that changes its cluster between two rounds shows in the differences of their sizes and sums.",
+            moved,
             CENTERS_SHOW_COUNTS,
             *(seeds if self.init == "k-means++" else ()),
             *self._sum_leaks,
@@ -133,16 +141,19 @@ class HorizontalKMeans(NumbersProtocol):
 
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run, by its rounds and by the seeds that were drawn."""
-        facts = {"rounds": self.max_rounds, "seeds": self.k, **(revealed or {})}
+        facts: dict[str, Any] = {"rounds": self.max_rounds, "seeds": self.k, **(revealed or {})}
+        n_groups = facts.get("groups", [1] * facts["rounds"])
         d, frames = len(self.columns), TotalFrames(names, self)
         if self.init == "k-means++":
             for length in seed_lengths(facts["seeds"], self.k, d):
                 yield from frames.add(length)
         elif self.init == "ranges":
             yield from frames.add(4)
-        for _ in range(facts["rounds"]):
+        if self.holds_back and self.init == "k-means++":
+            yield from frames.reached(1)
+        for n in n_groups:
             if self.holds_back:
-                yield from frames.reached(self.k)
+                yield from frames.reached(n * self.k)
             yield from frames.add(_WORDS * self.k * (d + 1))
         if self.holds_back:
             yield from frames.reached(self.k)
@@ -151,57 +162,78 @@ class HorizontalKMeans(NumbersProtocol):
 
     def _run(self, party: Party, placed: Placed) -> Fitted:
         totals = Totals(party, self)
-        centers = self._seeds(party, totals, placed)
-        n_rounds, moved = 0, True
-        while moved and n_rounds < self.max_rounds:
+        centers, groups = self._seeds(party, totals, placed)
+        n_groups: list[int] = []
+        moved, n_elsewhere = True, 0
+        while moved and len(n_groups) < self.max_rounds:
+            n_groups.append(len(groups.clusters))
             with party.step("round"):
-                new = self._next(totals, placed, centers)
-            n_rounds += 1
+                new, groups, n_elsewhere = self._next(totals, placed, centers, groups)
             moved = bool(self.epsilon) or not np.array_equal(new, centers)
             centers = new
+        n_rounds = len(n_groups)
         party.reveal("rounds", n_rounds)
+        if self.holds_back:
+            party.reveal("groups", n_groups)
         labels, inertia, n_small = self._inertia(totals, placed, centers)
         values = placed.values(centers)
         model = fitted.kmeans(values, self.columns, n_iter=n_rounds, inertia=inertia, labels=labels)
         few_values = (
             "" if self.epsilon else self.few_values_caution(placed.rows, self.columns, opened=CENTERS)
         )
-        return totals.fitted(model, self._cautions(n_small, few_values, moved=moved and not self.epsilon))
+        elsewhere = (
+            f"{n_elsewhere} of this party's rows count for another center than the nearest, as fewer than "
+            f"{self.min_count} rows would show in a difference of sums."
+        )
+        held_back = (elsewhere if n_elsewhere else "", few_values)
+        return totals.fitted(model, self._cautions(n_small, held_back, moved=moved and not self.epsilon))
 
-    def _cautions(self, n_small: int, few_values: str, *, moved: bool) -> list[str]:
+    def _cautions(self, n_small: int, held_back: Sequence[str], *, moved: bool) -> list[str]:
         few = f"{n_small} of {self.k} clusters have no row or fewer than {self.min_count}, and kept their centers."
         still = "Centers still moved in the last round; agree on more rounds for those that Lloyd's algorithm ends at."
-        return [*self.count_cautions(few if n_small else "", few_values), *([still] if moved else [])]
+        return [*self.count_cautions(few if n_small else "", *held_back), *([still] if moved else [])]
 
     def read(self, data: Any) -> Placed:
         """Return the party's values on a grid, in their ranges where noise is added."""
         return self.placed(own_columns(data, self.columns), self.columns, same_step=True)
 
-    def _seeds(self, party: Party, totals: Totals, placed: Placed) -> NDArray[np.float64]:
-        """Return the first centers on the grid."""
+    def _seeds(self, party: Party, totals: Totals, placed: Placed) -> tuple[NDArray[np.float64], RowGroups]:
+        """Return the first centers on the grid, and the groups of rows: those of each seed, and the others."""
+        whole = RowGroups(np.zeros(len(placed.rows), np.int64), [0])
         if self.init == "given":
-            return np.asarray((np.array(self.centers, np.float64) - placed.middle) / placed.step)
+            return np.asarray((np.array(self.centers, np.float64) - placed.middle) / placed.step), whole
         with party.step("seeds"):
             if self.init == "ranges":
-                return _uniform(totals.coins(), self.k, self.columns, self.ranges, placed)
-            drawn, n_drawn = draw_seeds(
+                return _uniform(totals.coins(), self.k, self.columns, self.ranges, placed), whole
+            drawn, n_drawn, seed_of = draw_seeds(
                 totals, placed.rows, k=self.k, min_rows=self._seed_rows, random_bytes=party.random
             )
-        party.reveal("seeds", n_drawn)
-        return drawn
+            party.reveal("seeds", n_drawn)
+            if self.holds_back and not totals.reached([int((seed_of < 0).sum())])[0]:
+                raise InputError(
+                    f"Fewer than {self.min_count} rows are in no seed; agree on fewer clusters or other seeds ('init')."
+                )
+        return drawn, RowGroups(seed_of + 1, [0, *range(n_drawn)])
 
-    def _next(self, totals: Totals, placed: Placed, centers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the means of the clusters; a noisy one is kept within the ranges."""
+    def _next(
+        self, totals: Totals, placed: Placed, centers: NDArray[np.float64], groups: RowGroups
+    ) -> tuple[NDArray[np.float64], RowGroups, int]:
+        """Return the means of the clusters, the groups, and how many own rows are not at their nearest center.
+
+        A noisy mean is kept within the ranges.
+        """
         from discreet.kernels.parties.nearest_center import sums_by_center
 
-        _, sums, counts = sums_by_center(placed.rows, centers)
+        nearest, sums, counts = sums_by_center(placed.rows, centers)
+        n_elsewhere = 0
         if self.holds_back:
-            large = totals.reached(counts)
-            if not large.any():
+            parts = groups.counts(nearest, self.k)
+            large = totals.reached(parts.reshape(-1)).reshape(parts.shape)
+            if not large.any() and len(groups.clusters) == 1:
                 raise InputError(f"No cluster has {self.min_count} rows; there is nothing to learn from.")
             # Every row is in a sum of every round: sums of some rows could be subtracted from those of all.
-            sums[:], counts[:] = 0, 0
-            _, sums[large], counts[large] = sums_by_center(placed.rows, centers[large])
+            groups, labels, sums, counts = groups.moved(large, placed.rows, centers)
+            n_elsewhere = int((labels != nearest).sum())
         # A count is scaled to what a row changes in the sums, so
         # that both get the same noise; together it is twice that.
         weight = sum(placed.limits) if self.epsilon else 1
@@ -214,12 +246,12 @@ class HorizontalKMeans(NumbersProtocol):
         )
         total = np.array(opened[: sums.size], np.float64).reshape(sums.shape)
         sizes = np.array(opened[sums.size :], np.float64) / weight
-        if not self.epsilon:
-            # A cluster without rows here is empty or held back, and keeps its center.
-            return np.where(sizes[:, None] > 0, total / np.maximum(sizes, 1)[:, None], centers)
         means = total / np.maximum(sizes, 1)[:, None]
-        limits = np.array(placed.limits, np.float64)
-        return np.where(sizes[:, None] >= 1, np.clip(means, -limits, limits), centers)
+        if self.epsilon:
+            limits = np.array(placed.limits, np.float64)
+            means = np.clip(means, -limits, limits)
+        # A cluster without rows here is empty or held back, and keeps its center.
+        return np.where(sizes[:, None] >= 1, means, centers), groups, n_elsewhere
 
     def _inertia(
         self, totals: Totals, placed: Placed, centers: NDArray[np.float64]

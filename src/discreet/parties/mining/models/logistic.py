@@ -22,6 +22,8 @@ from discreet.parties.transcript import FrameShape
 Floats = NDArray[np.float64]
 _MOST_VALUE = 2.0**30
 """The largest value of a column, so that the Hessian of all rows fits into 128 bits in fixed point."""
+_ROUNDS = 10
+"""The rounds that there must be rows for; Newton's method takes about as many."""
 _MOST_SUM_BITS = 120
 """The bits of a party's summand. A loss beyond them is cut off there, which is larger than any before, so that the step
 to it is halved."""
@@ -59,7 +61,7 @@ class HorizontalLogistic(HorizontalProtocol):
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalLogistic(columns=("x",), target="y", classes=(0, 1), min_count=2)
+    >>> protocol = HorizontalLogistic(columns=("x",), target="y", classes=(0, 1), min_count=1)
     >>> run = simulate(protocol, {
     ...     "a": {"x": [0, 1], "y": [0, 0]}, "b": {"x": [2, 4], "y": [0, 1]}, "c": {"x": [3], "y": [1]}})
     >>> run.outputs["a"].model.coef_.round(3).tolist()
@@ -91,6 +93,9 @@ class HorizontalLogistic(HorizontalProtocol):
             "Every party learns the loss, the gradient and the Hessian of all rows at the coefficients of all rounds.",
             "Every party learns the number of rows of each class with rows enough, and the number of rounds.",
             "The first Hessian has the sums of values and of products of two, the first gradient those of each class.",
+            "Rounds stop before as many sums are opened as the rows have values, which could be computed from them."
+            if self.holds_back
+            else "The sums of all rounds can determine the values of few rows.",
             VALUE_COUNTS,
             *self._sum_leaks,
         )
@@ -98,8 +103,7 @@ class HorizontalLogistic(HorizontalProtocol):
     def frames(self, names: Sequence[str], *, revealed: Facts | None = None) -> Iterator[FrameShape]:
         """Return the frames of a run by its rounds, and the classes with rows enough."""
         facts = {"rounds": self.max_rounds, "classes": len(self.classes), **(revealed or {})}
-        size = _n_free(facts["classes"]) * (len(self.columns) + 1)
-        length = WIDE * (1 + size + size * (size + 1) // 2)
+        length = WIDE * self._n_opened(facts["classes"])
         frames = TotalFrames(names, self)
         yield from frames.counts(len(self.classes))
         for _ in range(facts["rounds"]):
@@ -117,7 +121,8 @@ class HorizontalLogistic(HorizontalProtocol):
             )
         here = np.isin(labels, learned)
         codes_among = np.searchsorted(learned, labels[here])
-        problem = _Problem(rows[here], codes_among, len(learned), sum(counts), self, totals)
+        max_rounds = self._most_rounds(sum(counts), len(learned))
+        problem = _Problem(rows[here], codes_among, len(learned), sum(counts), self, totals, max_rounds)
         coefficients, n_rounds = problem.solve(party)
         party.reveal("rounds", n_rounds)
         classes = [self.classes[label] for label in learned]
@@ -131,6 +136,24 @@ class HorizontalLogistic(HorizontalProtocol):
         cautions = [*self.count_cautions(self.class_caution(counts), few_values)]
         cautions += [] if problem.converged else [stopped]
         return totals.fitted(model, cautions)
+
+    def _n_opened(self, n_classes: int) -> int:
+        """Return how many sums a round opens: the loss, the gradient and the Hessian."""
+        size = _n_free(n_classes) * (len(self.columns) + 1)
+        return 1 + size + size * (size + 1) // 2
+
+    def _most_rounds(self, n_rows: int, n_classes: int) -> int:
+        """Return how many rounds may run: all sums together must be fewer than the values, as they are equations."""
+        if not self.holds_back:
+            return self.max_rounds
+        d, n_opened = len(self.columns), self._n_opened(n_classes)
+        least = -(-min(_ROUNDS, self.max_rounds) * n_opened // d)
+        if n_rows < least:
+            raise InputError(
+                f"Classes with rows enough have {n_rows} rows together, and {least} are needed: the values of fewer "
+                "may follow from the sums of the rounds, which were not opened."
+            )
+        return min(self.max_rounds, n_rows * d // n_opened)
 
     def read(self, data: Any) -> tuple[Floats, NDArray[np.int64]]:
         """Return the party's rows with a one before them, and their classes."""
@@ -153,8 +176,10 @@ class _Problem:
         n_rows: int,
         protocol: HorizontalLogistic,
         totals: Totals,
+        max_rounds: int,
     ) -> None:
         self.rows, self.n_rows, self.protocol, self.totals = rows, n_rows, protocol, totals
+        self.max_rounds = max_rounds
         self.n_free, self.first, self.converged = _n_free(n_classes), False, False
         self.truth = np.eye(n_classes)[labels][:, -self.n_free :]
         self.penalty = np.tile(np.concatenate([[0.0], np.ones(rows.shape[1] - 1)]), self.n_free) / protocol.C
@@ -166,7 +191,7 @@ class _Problem:
         step, reached = at, np.inf
         n_rounds = 0
         self.first = party.index == 0
-        while n_rounds < self.protocol.max_rounds:
+        while n_rounds < self.max_rounds:
             with party.step("round"):
                 loss, gradient, hessian = self._summed(at)
             n_rounds += 1

@@ -33,6 +33,18 @@ _ROWS_TO_JUDGE, _ALIKE = 10, 0.99
 """The fewest rows of which two columns are compared, and the rank correlation from which on one may follow."""
 
 
+def least_rows(n_columns: int) -> int:
+    """Return how many rows of columns do not follow from the sums of the columns and of products of two.
+
+    These are d + d(d + 1)/2 whole numbers. A product has twice the bits of a value, so they have the bits of d(d + 2)
+    values, which d + 2 rows have as well; of two rows of a column the sum and the sum of squares are two equations.
+
+    >>> least_rows(1), least_rows(3)
+    (4, 6)
+    """
+    return n_columns + 3
+
+
 @public
 @dataclass(frozen=True)
 class Fitted:

@@ -29,7 +29,7 @@ from discreet.parties.mining.models.columns import (
     sort_classes,
 )
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
-from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted
+from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted, least_rows
 from discreet.parties.mining.models.vertical import (
     PairProducts,
     VerticalClassifier,
@@ -87,7 +87,7 @@ class HorizontalNaiveBayes(NumbersProtocol):
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalNaiveBayes(columns=("age",), target="ill", classes=(0, 1), min_count=2)
+    >>> protocol = HorizontalNaiveBayes(columns=("age",), target="ill", classes=(0, 1), min_count=1)
     >>> run = simulate(protocol, {
     ...     "clinic": {"age": [20, 40], "ill": [0, 1]}, "practice": {"age": [30, 50], "ill": [0, 1]},
     ...     "surgery": {"age": [], "ill": []}})
@@ -223,6 +223,12 @@ class HorizontalNaiveBayes(NumbersProtocol):
 def require_bayes(protocol: Any, columns: Sequence[str]) -> None:
     """Raise a ParameterError unless the parameters of naive Bayes fit together."""
     sort_classes(protocol)
+    least = least_rows(1)
+    if protocol.holds_back and not protocol.categories and protocol.min_count < least:
+        raise ParameterError(
+            f"The 'min_count' parameter of {type(protocol).__name__} must be 1 or at least {least} for columns of "
+            "numbers, as fewer values may follow from their mean and variance."
+        )
     require(protocol, "alpha", protocol.alpha, POSITIVE)
     require(protocol, "var_smoothing", protocol.var_smoothing, FloatIn(0))
     if protocol.categories and set(protocol.categories) != set(columns):
@@ -267,7 +273,7 @@ class VerticalNaiveBayes(VerticalClassifier):
     >>> from discreet.parties import simulate
     >>> protocol = VerticalNaiveBayes(
     ...     columns={"shop": ("age",), "bank": ()}, target="default", holder="bank", classes=(0, 1),
-    ...     ranges={"age": (0, 128)}, min_count=2)
+    ...     ranges={"age": (0, 128)}, min_count=1)
     >>> run = simulate(protocol, {"shop": {"age": [20, 30, 60, 60]}, "bank": {"default": [0, 0, 1, 1]}})
     >>> run.outputs["bank"].model.theta_.round(2).tolist()
     [[25.0], [60.0]]

@@ -47,7 +47,7 @@ class HorizontalRidge(NumbersProtocol):
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalRidge(columns=("x",), target="y", alpha=0.0, min_count=3)
+    >>> protocol = HorizontalRidge(columns=("x",), target="y", alpha=0.0, min_count=1)
     >>> run = simulate(protocol, {"a": {"x": [1], "y": [3]}, "b": {"x": [3], "y": [7]}, "c": {"x": [2], "y": [5]}})
     >>> model = run.outputs["b"].model
     >>> model.coef_.round(9).tolist(), round(model.intercept_, 9)
@@ -113,7 +113,7 @@ class VerticalRidge(VerticalProducts):
     >>> from discreet.parties import simulate
     >>> protocol = VerticalRidge(
     ...     columns={"hospital": ("stay",), "insurer": ("cost",)}, target="cost", alpha=0.0,
-    ...     ranges={"stay": (0, 10), "cost": (0, 100)}, min_count=3)
+    ...     ranges={"stay": (0, 10), "cost": (0, 100)}, min_count=1)
     >>> run = simulate(protocol, {"hospital": {"stay": [1, 2, 4]}, "insurer": {"cost": [10, 20, 40]}})
     >>> run.outputs["hospital"].model.coef_.round(3).tolist()
     [10.0]

@@ -30,8 +30,10 @@ def seed_lengths(n_drawn: int, k: int, d: int) -> list[int]:
 
 def draw_seeds(
     totals: Totals, rows: Grid, *, k: int, min_rows: int, random_bytes: Callable[[int], bytes]
-) -> tuple[Floats, int]:
+) -> tuple[Floats, int, NDArray[np.int64]]:
     """Return k seeds, each the mean of at least ``min_rows`` rows of one party, and how many of them were drawn.
+
+    The third result has, for each row of this party, the number of the seed that it is in, or −1.
 
     The total of the weights is opened; a weight is the size of a candidate times its squared distance to the nearest
     seed so far. For the first seed all weights are 1, so that the total is the number of candidates and not of rows,
@@ -40,7 +42,8 @@ def draw_seeds(
     weight. The numbers of candidates picked in several trials are opened, and the owner adds the candidate of the
     first trial with a single one to a last sum. Where all candidates are seeds already, the first seed is repeated.
     """
-    means, sizes = candidates(rows, min_rows=min_rows)
+    means, sizes, candidate_of = candidates(rows, min_rows=min_rows)
+    seed_of = np.full(len(rows), -1, np.int64)
     seeds: list[Floats] = []
     nearest = np.ones(len(sizes))
     while len(seeds) < k:
@@ -53,8 +56,9 @@ def draw_seeds(
         counts = totals.add(picked.sum(axis=1))
         if 1 not in counts:
             raise PartyError("The parties drew no seed, which happens once in a trillion runs; run again.")
-        picked_means = means[picked[counts.index(1)]]
-        drawn = totals.add(picked_means[0] if len(picked_means) else np.zeros(rows.shape[1], np.int64))
+        own = np.flatnonzero(picked[counts.index(1)])
+        drawn = totals.add(means[own[0]] if own.size else np.zeros(rows.shape[1], np.int64))
+        seed_of[np.isin(candidate_of, own)] = len(seeds)
         gaps = ((means - np.array(drawn, np.float64)) ** 2).sum(axis=1)
         nearest = np.minimum(nearest, gaps) if seeds else gaps
         seeds.append(np.array(drawn, np.float64))
@@ -62,30 +66,38 @@ def draw_seeds(
         raise InputError(
             f"No party has {min_rows} rows, of which a seed is the mean; agree on smaller 'min_rows' and 'min_count'."
         )
-    return np.array(seeds + seeds[:1] * (k - len(seeds))), len(seeds)
+    return np.array(seeds + seeds[:1] * (k - len(seeds))), len(seeds), seed_of
 
 
-def candidates(rows: Grid, *, min_rows: int) -> tuple[Grid, NDArray[np.int64]]:
-    """Return means of groups of at least ``min_rows`` rows, halved at the median of the widest column, and their sizes.
+def candidates(rows: Grid, *, min_rows: int) -> tuple[Grid, NDArray[np.int64], NDArray[np.int64]]:
+    """Return means of groups of at least ``min_rows`` rows, halved at the median of the widest column.
 
-    >>> means, sizes = candidates(np.array([[0], [2], [10], [12]]), min_rows=2)
-    >>> means.tolist(), sizes.tolist()
-    ([[1], [11]], [2, 2])
+    Their sizes and the group of each row follow; rows of a party that has fewer have the group −1.
+
+    >>> means, sizes, of = candidates(np.array([[0], [2], [10], [12]]), min_rows=2)
+    >>> means.tolist(), sizes.tolist(), of.tolist()
+    ([[1], [11]], [2, 2], [0, 0, 1, 1])
     """
-    least = max(min_rows, -(-rows.shape[0] // MAX_CANDIDATES))
-    groups, done = ([rows] if rows.shape[0] >= min_rows else []), []
+    n = rows.shape[0]
+    least = max(min_rows, -(-n // MAX_CANDIDATES))
+    groups, done = ([np.arange(n)] if n >= min_rows else []), []
     while groups:
-        group = groups.pop()
-        half = group.shape[0] // 2
+        places = groups.pop()
+        group, half = rows[places], len(places) // 2
         spread = group.max(axis=0) - group.min(axis=0)
         if half < least or not spread.any():
-            done.append(group)
+            done.append(places)
             continue
-        order = np.argpartition(group[:, int(spread.argmax())], half)
-        groups += [group[order[half:]], group[order[:half]]]
-    means = [np.rint(group.mean(axis=0)) for group in done]
-    return np.array(means, np.int64).reshape(-1, rows.shape[1]), np.array(
-        [len(group) for group in done], np.int64
+        order = places[np.argpartition(group[:, int(spread.argmax())], half)]
+        groups += [order[half:], order[:half]]
+    candidate_of = np.full(n, -1, np.int64)
+    for number, places in enumerate(done):
+        candidate_of[places] = number
+    means = np.array([np.rint(rows[places].mean(axis=0)) for places in done], np.int64)
+    return (
+        means.reshape(-1, rows.shape[1]),
+        np.array([len(places) for places in done], np.int64),
+        candidate_of,
     )
 
 

@@ -29,7 +29,7 @@ from discreet.parties.mining.models.columns import (
     require_ranges,
 )
 from discreet.parties.mining.models.horizontal import WIDE, NumbersProtocol, TotalFrames, Totals
-from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted
+from discreet.parties.mining.models.model_protocol import VALUE_COUNTS, Fitted, least_rows
 from discreet.parties.mining.models.vertical import (
     PairProducts,
     VerticalProtocol,
@@ -152,7 +152,7 @@ class HorizontalStatistics(NumbersProtocol):
     Examples
     --------
     >>> from discreet.parties import simulate
-    >>> protocol = HorizontalStatistics(columns=("x", "y"), min_count=3)
+    >>> protocol = HorizontalStatistics(columns=("x", "y"), min_count=1)
     >>> run = simulate(protocol, {"a": {"x": [1], "y": [2]}, "b": {"x": [2], "y": [4]}, "c": {"x": [3], "y": [6]}})
     >>> found = run.outputs["a"].model
     >>> found.mean.tolist(), found.covariance.tolist()
@@ -276,7 +276,8 @@ class VerticalProducts(VerticalProtocol):
     def products(self, party: Party, placed: Placed) -> Products:
         """Return the number of rows, the means and the products about the means of all columns of all parties."""
         n = placed.rows.shape[0]
-        agree_on_rows(party, n, self.min_count)
+        least = least_rows(len(self.all_names())) if self.holds_back else 1
+        agree_on_rows(party, n, max(self.min_count, least))
         crossed = {}
         for pair in combinations(party.names, 2):
             if party.name in pair:
@@ -374,7 +375,7 @@ class VerticalStatistics(VerticalProducts):
     >>> from discreet.parties import simulate
     >>> protocol = VerticalStatistics(
     ...     columns={"hospital": ("stay",), "insurer": ("cost",)}, ranges={"stay": (0, 10), "cost": (0, 100)},
-    ...     min_count=3)
+    ...     min_count=1)
     >>> run = simulate(protocol, {"hospital": {"stay": [1, 2, 3]}, "insurer": {"cost": [10, 20, 30]}})
     >>> run.outputs["insurer"].model.correlation.round(6).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
@@ -403,7 +404,7 @@ def summed_products(totals: Totals, placed: Placed, *, share: Fraction) -> Produ
     own scale.
     """
     n, d = placed.rows.shape
-    totals.enough_rows(n)
+    totals.enough_rows(n, d)
     weight = max(placed.limits) if totals.noisy else 1
     gram = exact_gram(np.concatenate([np.full((n, 1), weight, np.int64), placed.rows], axis=1))
     pairs = [(i, j) for i in range(d + 1) for j in range(i, d + 1)]

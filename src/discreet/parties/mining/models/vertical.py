@@ -176,7 +176,9 @@ def agree_on_rows(party: Party, n_rows: int, min_count: int) -> None:
     if n_rows == 0:
         raise InputError("The parties hold no rows; there is nothing to learn from.")
     if n_rows < min_count:
-        raise InputError(f"The parties hold fewer than {min_count} rows, the least that 'min_count' admits.")
+        raise InputError(
+            f"The parties hold fewer than {min_count} rows, of which the result would show too much."
+        )
     party.reveal("rows", n_rows)
 
 
