@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import csv
 from tests.measure.attacks.test_regulators import CONTROL, ORIGINAL
+
+from discreet import Table, quasi, sensitive
+from discreet.core.adapters import KINDS
+from discreet.core.tables.grouped import GroupedTable
+from discreet.job.evidence.attacking import DRAWN, NO_MEANING, TABLES
+from discreet.measure import regulators_attacks
 
 
 @pytest.fixture
@@ -82,3 +90,61 @@ def test_bad_input_is_one_line(invoke, release: Path, tmp_path: Path) -> None:
     lacking = invoke("attack", release, "--original", tmp_path / "few.csv")
     assert lacking.exit_code == 2
     assert "lacks column 'zip'" in lacking.stderr
+
+
+@pytest.mark.parametrize(("n_values", "least", "most"), [(1, 1.0, 1.0), (2, 0.4, 0.6), (8, 0.0, 0.2)])
+def test_grouped_tables_by_groups_whose_risk_is_known(
+    tmp_path: Path, n_values: int, least: float, most: float
+) -> None:
+    """Everybody is singled out by exact rows; a group of one value shows it, one of two in half of the cases."""
+    rows = pa.table({"age": list(range(400)), "group": [at // 8 for at in range(400)]})
+    values = [f"v{(at // 8 * n_values + at % n_values) % 40}" for at in range(400)]
+    counted = Counter(zip(rows["group"].to_pylist(), values, strict=True))
+    counts = pa.table(
+        {
+            "group": [group for group, _ in counted],
+            "ill": [value for _, value in counted],
+            "count": list(counted.values()),
+        }
+    )
+    guessed = GroupedTable(rows, counts, "group").likeliest()
+    original = Table(
+        pa.table({"age": rows["age"], "ill": values}), {"age": quasi(allow_unique=True), "ill": sensitive()}
+    )
+    released = Table(guessed, {"age": quasi(allow_unique=True), "ill": sensitive()})
+    attacks = regulators_attacks(released, original, n_attacks=400, random_state=0)
+    assert least <= attacks.inference["ill"].rate.share <= most
+
+
+def test_grouped_and_sampled_releases_are_attacked(invoke, tmp_path: Path) -> None:
+    for name, table in (("people", ORIGINAL), ("others", CONTROL)):
+        csv.write_csv(table, tmp_path / f"{name}.csv")
+    made = invoke(
+        "anonymize", tmp_path / "people.csv", "--quasi", "age,zip,town", "--sensitive", "ill", "-l", 2, "--method",
+        "anatomy", "--out", tmp_path / "grouped",
+    )  # fmt: skip
+    assert made.exit_code == 0
+    asked = ["--original", tmp_path / "people.csv", "--control", tmp_path / "others.csv", "--seed", 1]
+    result = invoke("attack", tmp_path / "grouped", *asked, "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["attackers"]["prosecutor"]["highest"] > 0.2
+    sampled = invoke(
+        "anonymize", tmp_path / "people.csv", "--quasi", "age", "--identifier", "zip,ill,town", "--hierarchy",
+        "age=intervals:10,50", "--method", "safe-pub", "--epsilon", 4, "--level", "age=2", "--out",
+        tmp_path / "sampled",
+    )  # fmt: skip
+    assert sampled.exit_code == 0, sampled.stderr
+    result = invoke("attack", tmp_path / "sampled", *asked)
+    assert result.exit_code == 0
+    assert "singling out" in result.stdout
+
+
+def test_every_other_kind_says_why_attacks_have_no_meaning_for_it(invoke, tmp_path: Path) -> None:
+    assert {*TABLES, *DRAWN, *NO_MEANING} == set(KINDS)
+    assert not {*TABLES, *DRAWN} & set(NO_MEANING)
+    (tmp_path / "baskets.dat").write_text("1 2\n1 2\n1 3\n1 3\n" * 5)
+    made = invoke("anonymize", tmp_path / "baskets.dat", "--km", "3,1", "--out", tmp_path / "baskets")
+    assert made.exit_code == 0, made.stderr
+    result = invoke("attack", tmp_path / "baskets", "--original", tmp_path / "baskets.dat")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: Released baskets have no columns that others know")

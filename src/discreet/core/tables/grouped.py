@@ -59,6 +59,20 @@ class GroupedTable:
         overall = np.bincount(codes, weights=summed).astype(np.int64)
         return Groups(sizes, {name: SensitiveCounts(name, indptr, codes.astype(np.int32), summed, overall)})
 
+    def likeliest(self) -> pa.Table:
+        """Return the rows with the most frequent sensitive value of their group, which is the best guess at theirs."""
+        from discreet.core.engine import arrow_table
+
+        group, name, count = self.counts.column_names
+        ordered = self.counts.sort_by([(group, "ascending"), (count, "descending"), (name, "ascending")])
+        first = np.unique(ordered[group].to_numpy(), return_index=True)[1]
+        best = ordered.take(first)
+        rows = arrow_table(self.frame)
+        at = pc.index_in(rows[self.group].cast(self._kind), value_set=best[group].combine_chunks())
+        if at.null_count:
+            raise InputError("The two frames do not describe the same groups.")
+        return rows.drop_columns([self.group]).append_column(name, best[name].take(at))
+
     def text_frames(self) -> Iterator[Any]:
         """Iterate over the frames that hold every text."""
         yield self.frame

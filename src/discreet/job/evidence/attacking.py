@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
 from discreet.core.schema import Role, other
+from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
 from discreet.engines.files import read
 from discreet.job.descriptions import read_record
@@ -21,11 +24,9 @@ from discreet.publish.recipes.recipe import private_part
 
 DRAWN = ("pseudo-data", "synthetic-data")
 """The kinds of data whose rows belong to nobody: what is attacked is who is in them."""
-TABLES = ("table", "sampled-table")
+TABLES = ("table", "sampled-table", "grouped-table")
 """The kinds of data whose rows are people's, with labels that say whom they may be."""
 NO_MEANING = {
-    "grouped-table": "A grouped table publishes everybody's quasi-identifiers as they are, so that everybody is "
-    "singled out, and links values to groups only: its guarantee says how surely a group shows one.",
     "baskets": "Released baskets have no columns that others know: `discreet risk` says how many baskets hold the "
     "items that an attacker knows, and how surely these show a sensitive one.",
     "sketches": "Sketches show no values to single out, link or infer: `discreet.measure` has `link_sketches` and "
@@ -72,15 +73,28 @@ def attack_release(
     if record["kind"] not in (*TABLES, *DRAWN):
         raise InputError(NO_MEANING.get(record["kind"], _UNKNOWN.format(record["kind"])))
     written = Written(folder, record, private_part(folder / "release.json") or {})
-    released: Table = written.kind.read_released(written, texts=False)
+    released = written.kind.read_released(written, texts=False)
     people = _people(original, folder, record, reading or {})
+    if isinstance(released, GroupedTable):
+        # What the attacker takes a row's value to be is the most frequent one of its group.
+        rows = released.likeliest()
+        released = Table(
+            rows, {name: people.schema[name] for name in rows.column_names if name in people.schema}
+        )
     others = None if control is None else _people(control, folder, record, reading or {})
     if record["kind"] in DRAWN:
         return membership_attack(released, people, control=others)
     everybody = None if population is None else population_table(population, released.schema.quasi)
-    return regulators_attacks(
-        released, people, control=others, population=everybody, n_attacks=n_attacks, random_state=seed
+    attacked = partial(
+        regulators_attacks, control=others, population=everybody, n_attacks=n_attacks, random_state=seed
     )
+    attacks = attacked(released, people)
+    if record["kind"] != "grouped-table":
+        return attacks
+    # Values are guessed, quasi-identifiers are not: who looks for one person takes these alone.
+    names = released.schema.quasi
+    known = Table(released.frame.select(names), {name: released.schema[name] for name in names})
+    return replace(attacks, singling_out=attacked(known, people).singling_out)
 
 
 def _people(path: Path, folder: Path, record: Mapping[str, Any], reading: Mapping[str, Any]) -> Table:

@@ -133,7 +133,7 @@ class ColumnMeasure(NodeMeasure):
     def exact(self, node: Node, dropped: Dropped, sizes: IntArray) -> float:
         """Return the cost of a node."""
         del sizes
-        return float(self._joined(list(np.asarray(self.by_column(node, dropped)))))
+        return float(self._joined([np.asarray(cost) for cost in self.by_column(node, dropped)]))
 
     def ranks(self, node: Node, dropped: Dropped) -> tuple[float, ...]:
         """Return the weighted costs of the columns, the highest first, where nodes are compared by rank."""
