@@ -66,7 +66,7 @@ $(STAMPS)/run: pyproject.toml $(LOCK) $(STAMPS)/venv
 
 $(STAMPS)/compiled: $(STAMPS)/run
 	@echo "Compiling for this machine ..."
-	@$(BIN)/python -m discreet.job.first_use
+	@$(BIN)/python -m discreet.publish.first_use
 	@touch $@
 
 $(STAMPS)/test $(STAMPS)/docs: pyproject.toml $(LOCK) $(STAMPS)/venv

@@ -172,9 +172,9 @@ def first_use() -> list[Row]:
             out = ["--no-report", "--out", folder / f"release{number}"]
             taken.append(_seconds(*words, *out, environment=cache))
         cache = {"NUMBA_CACHE_DIR": str(folder / "compiled")}
-        seconds, _, code = process([sys.executable, "-m", "discreet.job.first_use"], environment=cache)
+        seconds, _, code = process([sys.executable, "-m", "discreet.publish.first_use"], environment=cache)
         if code:
-            raise RunError("discreet.job.first_use failed")
+            raise RunError("discreet.publish.first_use failed")
         diverse = [*words[: words.index("-k")], "-k", "5", "-l", "2", "--method", "mondrian", "--no-report"]
         after = _seconds(*diverse, "--out", folder / "diverse", environment=cache)
     what = "first use: Adult, CSV to CSV, no kernel in the cache, CPU"

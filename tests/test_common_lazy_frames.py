@@ -31,7 +31,7 @@ ALONE = {
     *("sketch_by_delta", "sketch_record"),
 }
 """Clients, which stand alone in one file and take one record."""
-TAKES_CLUSTERS = ("Table", "Job", "AdditiveNoise.perturb", "Channels.perturb")
+TAKES_CLUSTERS = ("Table", "Job", "Release", "Recipe.apply", "AdditiveNoise.perturb", "Channels.perturb")
 REFUSED = r"^A .*\bis not fetched\b.*\bParquet\b[^\n]*$"
 READERS: dict[str, Callable[[Any], Any]] = {
     "table": lambda frame: discreet.Table(frame, {"age": discreet.sensitive()}),

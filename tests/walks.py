@@ -30,6 +30,7 @@ COUNTED = {
     "mine/itemsets/itemsets.py": ("mine",),
     "output/hiding/quality.py": ("hiding_quality",),
     "engines/files.py": ("read",),
+    "engines/writing.py": ("written_cells",),
     "engines/baskets/files.py": ("read_baskets",),
     "engines/baskets/published.py": ("read_published",),
 }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import pickle
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import discreet
 from discreet.cli._app import app
@@ -72,3 +74,28 @@ def test_a_command_may_know_better() -> None:
     error = InputError("Reworded.", fix={"header": False})
     error.remedy = "discreet mine data"
     assert failure_of(error).remedy == "discreet mine data"
+
+
+_HOSTILE = ["x; touch PWNED #", "x'; touch PWNED #", "$(touch PWNED)", "a`touch PWNED`", "-k"]
+
+
+@pytest.mark.parametrize("column", _HOSTILE)
+@pytest.mark.parametrize("fix", ["allow", "allow_unique", "identifier", "nullable", "target"])
+def test_what_is_proposed_can_be_copied_to_a_shell_whatever_a_column_is_called(column: str, fix: str) -> None:
+    """The names of columns come from whoever made the file."""
+    remedy = failure_of(InputError("It is wrong.", fix={fix: column})).remedy
+    assert remedy is not None
+    words = remedy.split(shlex.quote(column))
+    assert len(words) > 1
+    assert "PWNED" not in "".join(words)
+
+
+def test_a_hierarchy_to_edit_names_its_column_as_a_shell_takes_it(tmp_path: Path) -> None:
+    column = "x'; touch PWNED #"
+    data, out = tmp_path / "evil.csv", tmp_path / "h.csv"
+    data.write_text(f'"{column}",d\n' + "".join(f"{n},{n % 2}\n" for n in range(9)))
+    result = CliRunner().invoke(app, ["hierarchy", "init", str(data), "--column", column, "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    lines = [line.split("  ", 1)[-1].strip() for line in result.output.splitlines() if "PWNED" in line]
+    assert shlex.split(lines[0].partition("discreet ")[2])[-1] == column
+    assert shlex.split(lines[1].partition("use it with ")[2])[-1] == f"{column}={out}"

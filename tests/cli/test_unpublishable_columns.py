@@ -28,7 +28,7 @@ COLUMNS: dict[str, pa.Array] = {
 SENTENCE = (
     "error: Column 'notes' holds nested values or bytes, which are neither judged nor published: drop it as an "
     "identifier, or make it text first.\n"
-    "try: --identifier 'notes' (with perturb and fit --drop 'notes'), or --text 'notes'\n"
+    "try: --identifier notes (with perturb and fit --drop notes), or --text notes\n"
 )
 ROLES = ("--quasi", "age,weight", "--sensitive", "disease")
 COMMANDS: dict[str, Sequence[Any]] = {

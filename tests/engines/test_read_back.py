@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.core.engine import TextLayout
 from discreet.engines.files import read
-from discreet.engines.text.read_back import written_cells
-from discreet.engines.writing import write_frame
+from discreet.engines.writing import write_frame, written_cells
 
 TEXTS = st.text(alphabet="ab ,;\"'\t\n\u00a0é=1", max_size=3)
 COLUMNS = {

@@ -281,6 +281,22 @@ def test_a_node_of_the_lattice_and_levels_allowed_become_the_method(client: http
     assert 'name = "generalization"' in text
 
 
+def test_texts_of_a_column_become_sketches(client: httpx.Client, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("a key of more than sixteen bytes")
+    words = ["fever cough", "cough ache rash", "rash fever", "ache cough fever rash"]
+    texts = "".join(f"{number},n{number % 3},{words[number % 4]} w{number}\n" for number in range(80))
+    address = uploaded(client, f"id,ward,note\n{texts}", "notes.csv", "sketches")
+    assert client.post(f"{address}/reading", json=[["column", "note"]]).status_code == 200
+    assert "<option selected>note" in client.get(f"{address}/look").text
+    fields = [("sketches.key", f"file:{tmp_path / 'key'}"), ("guarantee0.delta", "0.01")]
+    page = client.get(finished(client, address, *fields)).text
+    assert "use-this" in page
+    other = client.post("/upload?task=sketches", content=b"a,b\n1,2\n", headers={"X-Name": "n.csv"})
+    failed = client.get(finished(client, other.json()["go"].removesuffix("/look"), *fields)).text
+    assert 'class="problem"' in failed
+    assert "/tmp" not in failed.partition("<main")[2].replace(str(tmp_path), "")
+
+
 def test_methods_of_hiding_are_compared_in_a_picture(client: httpx.Client) -> None:
     baskets = "".join(
         f"{'a b' if number % 2 else 'a c'} {'d' if number % 3 else 'e'}\n" for number in range(60)

@@ -65,6 +65,7 @@ def test_a_table_goes_from_drop_to_release_in_few_clicks(
         assert "20,000 of 20,000 rows" in page.inner_text("#count")
         click("#start", "#use-this")
         page.wait_for_selector(".chart svg")
+        assert faults(page) == []
         assert "The guarantee is verified" in page.inner_text(".verdict")
         click("#use-this", "#zip")
         with page.expect_download() as saved:
@@ -202,6 +203,24 @@ def test_noise_is_drawn_while_it_is_set(chromium: Any, server: StudioServer, tmp
         page.fill("#f-distort-q", "0.97")
         page.wait_for_selector("text=for q = 0.97 >> nth=0")
         assert faults(page) == []
+
+
+def test_a_node_of_the_lattice_is_clicked(chromium: Any, server: StudioServer, tmp_path: Path) -> None:
+    with watched_page(chromium, server) as page:
+        opened(page, written(tmp_path))
+        page.goto(page.url.replace("look", "protect"))
+        page.select_option("#method", "optimal")
+        page.wait_for_selector("text=Settings of optimal")
+        page.fill("#f-guarantee1-l", "1")
+        page.click("#start")
+        page.wait_for_selector("#use-this")
+        node = "#lattice .chart svg path[aria-roledescription=point]"
+        page.wait_for_selector(node, state="attached")
+        page.locator(node).last.dispatch_event("click")
+        page.wait_for_selector("#node:not([hidden]) >> text=of age")
+        assert faults(page) == []
+        page.press("#node button", "Enter")
+        page.wait_for_selector("text=Settings of generalization")
 
 
 def test_the_demo_opens_ready_to_run(chromium: Any) -> None:

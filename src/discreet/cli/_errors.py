@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,13 +30,13 @@ CODES = {
 """The exit code by the cause, which the class of an error names; what a user must mend otherwise ends with 2."""
 
 _OPTIONS = {
-    "allow": "--identifier '{0}' to drop it, or --allow '{0}' (a job file: allow = […] under [output])",
+    "allow": "--identifier {0} to drop it, or --allow {0} (a job file: allow = […] under [output])",
     "allow_unique": "--allow-unique {}",
     "domains": "--domain COLUMN=0:100:5, --domain COLUMN=F,M or --domain COLUMN=file:values.txt for {}",
     "encoding": "--encoding, for example --encoding {}",
     "format": "--format {0}; with anonymize, check and risk --basket-format {0}; for a table of texts, sketch --column",
     "header": "--no-header",
-    "identifier": "--identifier '{0}' (with perturb and fit --drop '{0}'), or --text '{0}'",
+    "identifier": "--identifier {0} (with perturb and fit --drop {0}), or --text {0}",
     "keep_empty": "--keep-empty",
     "max_suppressed": "--max-suppressed {:g}",
     "time_limit": "--time-limit {:g}",
@@ -92,9 +93,11 @@ def exit_code(error: DiscreetError) -> int:
 
 def remedy_for(error: DiscreetError) -> str | None:
     """Return the options that would mend a mistake."""
+    # Names of columns are somebody's data, and what is proposed is copied to a shell.
+    fix = {name: shlex.quote(value) if isinstance(value, str) else value for name, value in error.fix.items()}
     options = [
         _OPTIONS[name].format(value) if name in _OPTIONS else _as_option(name, value)
-        for name, value in error.fix.items()
+        for name, value in fix.items()
     ]
     return error.remedy or " ".join(options) or None
 

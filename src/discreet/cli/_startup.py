@@ -27,10 +27,10 @@ _OPTIONAL_IN_NUMBA = {
 }
 """Modules that no kernel needs, and the module of Numba that imports each if it is installed."""
 _NUMBA_SETTINGS = ".numba_config.yaml"
-_BLAS_SPIN = ("OPENBLAS_THREAD_TIMEOUT", "20")
-"""How long idle threads of NumPy's linear algebra keep a core busy: 2^20 cycles, under a millisecond.
+_BLAS_SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "20"}
+"""How NumPy's linear algebra works: products here are small, and take twenty times the CPU where threads share them.
 
-By default it is 2^26, and each thread spends them once when NumPy is loaded, whether or not there is any product.
+Where the user wants threads, idle ones keep a core busy for 2^20 cycles, under a millisecond, and not for 2^26.
 """
 
 
@@ -75,7 +75,8 @@ def main() -> NoReturn:
 def lighten() -> None:
     """Make this process start faster; only for a process that is all ours."""
     gc.set_threshold(_RARELY)
-    os.environ.setdefault(*_BLAS_SPIN)
+    for name, value in _BLAS_SETTINGS.items():
+        os.environ.setdefault(name, value)
     sys.meta_path.insert(0, _Unneeded)
     scraped: Any = ModuleType("pyarrow.vendored.docscrape")
     scraped.NumpyDocString = _no_parameters

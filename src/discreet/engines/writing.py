@@ -15,6 +15,7 @@ from discreet.core.params import unknown
 from discreet.engines.atomic import atomic_file, atomic_folder, write_failure
 from discreet.engines.folders import FolderKind
 from discreet.engines.formats import PACKED, WRITTEN, format_of
+from discreet.engines.text.dialect import EDGES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -191,3 +192,62 @@ def _write_stream(reader: pa.RecordBatchReader, target: Path) -> None:
         if failures:
             raise failures[0] from None
         raise
+
+
+_ALTERED = r"^[ \x{A0}]|[ \x{A0}]$|[\x00-\x1f]"
+"""White space at the ends of a cell, and control characters, which are white space in part."""
+
+
+def written_cells(path: Path, layout: TextLayout, types: Mapping[str, pa.DataType]) -> pa.Table | None:
+    """Return columns of a text file in the types they had; None where only `read` says how a cell is read.
+
+    Every byte of the file is parsed, and nothing is looked up in what it was written from. Cells that readers change,
+    by taking white space off their ends or by reading their control characters in another way, are left to `read`, as
+    are packed files and types that Arrow and the engine may write in different ways.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    is_exact = (
+        pa.types.is_string,
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_date32,
+    )
+    cells = dict.fromkeys(types, pa.dictionary(pa.int32(), pa.string()))
+    simple = all(
+        name == name.strip(EDGES) and any(is_kind(type_) for is_kind in is_exact)
+        for name, type_ in types.items()
+    )
+    if path.suffix not in (".csv", ".tsv") or not types or not simple:
+        return None
+    parsing = csv.ParseOptions(
+        delimiter=layout.delimiter, quote_char=layout.quote or False, newlines_in_values=True
+    )
+    converting = csv.ConvertOptions(
+        column_types=cells, include_columns=list(types), null_values=[""], strings_can_be_null=True
+    )
+    try:
+        rows = csv.read_csv(path, parse_options=parsing, convert_options=converting)
+        columns = {name: _typed(rows.column(name), type_, layout) for name, type_ in types.items()}
+    except (pa.ArrowException, OSError, KeyError):
+        return None
+    typed = {name: column for name, column in columns.items() if column is not None}
+    return pa.table(typed) if len(typed) == len(columns) else None
+
+
+def _typed(column: pa.ChunkedArray, type_: pa.DataType, layout: TextLayout) -> pa.DictionaryArray | None:
+    """Cast the different cells of a column; None where one of them may be read in another way."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from discreet.core.tables.encoding import whole_array
+
+    coded = whole_array(column)
+    if pc.any(pc.match_substring_regex(coded.dictionary, _ALTERED)).as_py():
+        return None
+    texts = coded.dictionary
+    if pa.types.is_floating(type_) and layout.decimal != ".":
+        texts = pc.replace_substring(texts, layout.decimal, ".")
+    return pa.DictionaryArray.from_arrays(coded.indices, texts.cast(type_))

@@ -20,8 +20,7 @@ from discreet.core.verdict import Verdict, claimed
 from discreet.engines.files import read
 from discreet.engines.folders import RECORD, is_parts, is_regular
 from discreet.engines.formats import format_named
-from discreet.engines.text.read_back import written_cells
-from discreet.engines.writing import write_frame
+from discreet.engines.writing import write_frame, written_cells
 from discreet.kinds.kind import Kind, record_kind
 from discreet.publish.recipes.recipe import private_part
 

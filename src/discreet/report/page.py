@@ -82,8 +82,15 @@ def script_json(value: Any) -> str:
     >>> print(script_json("</script>"))
     "\u003c/script\u003e"
     """
-    written = json.dumps(plain_json(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        written = _in_one_line(value)
+    except (TypeError, ValueError):
+        written = _in_one_line(plain_json(value))
     return _UNSHOWN.sub("\ufffd", written).translate(_UNSAFE_IN_SCRIPTS)
+
+
+def _in_one_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 _INTERNAL = (

@@ -63,7 +63,11 @@ async def _reading(visit: Visit) -> Response:
     """Read the file another way."""
     project, fields = visit.project_with("look"), dict(await visit.form())
     reading: dict[str, Any] = {
-        name: fields[name] for name in READ_BY if fields.get(name, "").strip() and name != "header"
+        name: fields[name]
+        for name in READ_BY
+        if fields.get(name, "").strip()
+        and name != "header"
+        and (name != "column" or project.task.data == "records")
     }
     if "delimiter" in reading:
         reading["delimiter"] = {"\\t": "\t", "tab": "\t"}.get(reading["delimiter"], reading["delimiter"])

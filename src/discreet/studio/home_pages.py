@@ -77,13 +77,13 @@ def sample_file(task: Task, folder: Path) -> Path:
     from discreet.datasets import hospital, write_sample
     from discreet.engines.writing import write_frame
 
-    if task.data != "baskets" and task.name != "numbers":
+    if task.data == "table" and task.name != "numbers":
         path = folder / "hospital.csv"
         if not path.exists():
             write_frame(hospital(), path, "csv")
         return path
-    name = "baskets" if task.data == "baskets" else "people"
-    path = folder / SAMPLES["baskets" if task.data == "baskets" else "numbers"]
+    name = "people" if task.name == "numbers" else "baskets"
+    path = folder / SAMPLES["numbers" if task.name == "numbers" else "baskets"]
     return path if path.exists() else write_sample(name, folder)
 
 
@@ -162,7 +162,7 @@ async def first_look(project: Project, reading: dict[str, Any]) -> None:
     elif project.task.data == "baskets":
         preview = await project.looker.ask(looking.baskets, path, reading)
     else:
-        preview = {}
+        preview, reading = await _texts(project, path, reading)
     project.preview, project.reading = preview, reading
     if project.steps:
         _refuse_other_columns(project)
@@ -170,6 +170,19 @@ async def first_look(project: Project, reading: dict[str, Any]) -> None:
         await _propose(project)
     else:
         project.change("Opened", _with_reading(first_document(project.task, project.name), reading))
+
+
+async def _texts(
+    project: Project, path: str, reading: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of texts that records can be read from, and how they are read; baskets have none."""
+    if format_of(Path(path)) is None:
+        return {}, reading
+    rest = {name: value for name, value in reading.items() if name != "column"}
+    table = await project.looker.ask(looking.preview, path, rest)
+    texts = [column["name"] for column in table["columns"] if column["type"] == "text"]
+    column = reading.get("column") if reading.get("column") in texts else next(iter(texts), None)
+    return {"texts": texts, "n_rows": table["n_rows"]}, rest | ({} if column is None else {"column": column})
 
 
 def _with_reading(document: documents.Document, reading: dict[str, Any]) -> documents.Document:

@@ -13,7 +13,7 @@ from discreet.studio.documents import NAMES, Document
 from discreet.studio.forms import parameters_of_spec
 from discreet.studio.tasks import Task, first_document
 
-READ_BY = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet")
+READ_BY = ("delimiter", "encoding", "decimal", "thousands", "dates", "header", "sheet", "column")
 """How the pages let a file be read."""
 _HIERARCHY = (
     "intervals", "cuts", "mask", "flat", "tree", "rows", "scale", "icd", "ip", "codes",

@@ -125,7 +125,7 @@ def test_every_release_is_checked_by_its_folder_alone(
     shown = invoke("check", folder / "release.json")
     assert shown.exit_code == result.exit_code
     assert word in shown.stdout
-    assert "as the digests in release.json have them; reports are not judged" in shown.stdout
+    assert "as the digests in release.json have them; reports and codebooks are not judged" in shown.stdout
     assert "nothing vouches for release.json itself" in shown.stdout
     data = next(path for path in sorted(folder.iterdir()) if path.name != "release.json")
     data.write_bytes(data.read_bytes() + b" ")

@@ -274,3 +274,4 @@ def test_what_others_know_in_one_release_they_know_in_all(invoke: Any, tmp_path:
     done = invoke("check", first, second)
     assert done.exit_code == 1
     assert "KAnonymity(k=3) of release 1, for people in all: 1 left" in done.stdout
+    assert "others know 'town'" in done.stdout

@@ -121,7 +121,7 @@ def test_the_command_line_and_job_files_allow(tmp_path: Path, invoke) -> None:
     base = ["anonymize", tmp_path / "p.csv", "--quasi", "age", "--sensitive", "ill", "-k", "4"]
     refused = invoke(*base, "--out", tmp_path / "r")
     assert refused.exit_code == 2
-    assert "--allow 'ill'" in refused.stderr
+    assert "--allow ill" in refused.stderr
     assert MAIL not in refused.output
     assert invoke(*base, "--out", tmp_path / "r", "--dry-run").exit_code == 2
     assert invoke(*base, "--out", tmp_path / "r", "--allow", "ill").exit_code == 0

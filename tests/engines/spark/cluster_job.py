@@ -59,11 +59,11 @@ def executors() -> list[int]:
 
 def kill_while_writing(folder: Path, killed: list[int]) -> None:
     """Kill a worker once files are being written, and before they are all there."""
-    while not list(folder.glob(".out.*/data.parquet/_temporary/*/_temporary/*/*.parquet")):
+    while not list(folder.glob(".out.*/*data.parquet*/_temporary/*/_temporary/*/*.parquet")):
         time.sleep(0.005)
     killed.append(executors()[0])
     os.kill(killed[-1], signal.SIGKILL)
-    assert list(folder.glob(".out.*/data.parquet/_temporary"))
+    assert list(folder.glob(".out.*/*data.parquet*/_temporary"))
 
 
 def main(folder: Path) -> None:

@@ -218,7 +218,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
 
 def test_an_interruption_while_rows_are_written_leaves_nothing(tmp_path: Path) -> None:
     with started(tmp_path) as run:
-        while not list(tmp_path.glob(".out.*/data.parquet*")):
+        while not list(tmp_path.glob(".out.*/*data.parquet*")):
             assert run.poll() is None, run.stdout and run.stdout.read()
             time.sleep(0.005)
         run.send_signal(signal.SIGINT)

@@ -253,7 +253,7 @@ def _file_lines(judgment: ReleaseJudgment) -> Iterator[tuple[str, str]]:
     elif judgment.vouched:
         yield "files", "unchanged since they were written"
     else:
-        yield "files", "as the digests in release.json have them; reports are not judged"
+        yield "files", "as the digests in release.json have them; reports and codebooks are not judged"
     if "release.json" in judgment.changed:
         yield "", "the private folder belongs to another release, or release.json was changed"
     if judgment.added:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,14 +66,15 @@ def init_(
     bound, reason = suggest_hierarchy(read(data, **parse.reading(values)), column, spec)
     with atomic_file(out) as temporary:
         write_hierarchy(bound, temporary)
+    checked = shlex.join([str(out), "--data", str(data), "--column", column])
     nodes = [bound.n_leaves, *(len(labels) - 1 for labels in bound.labels[1:-1]), 1]
     fields = {"file": str(out), "nodes": nodes, "reason": reason}
     lines = [
         ("why", reason),
         ("levels", _levels(nodes)),
         ("written", str(out)),
-        ("next", f"edit it; then: discreet hierarchy check {out} --data {data} --column {column}"),
-        ("", f"and use it with --hierarchy {column}={out}"),
+        ("next", f"edit it; then: discreet hierarchy check {checked}"),
+        ("", f"and use it with --hierarchy {shlex.quote(f'{column}={out}')}"),
     ]
     print_result("hierarchy init", fields, lines, as_json=as_json, quiet=quiet)
 

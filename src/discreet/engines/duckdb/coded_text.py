@@ -37,7 +37,7 @@ def _repeated(connection: duckdb.DuckDBPyConnection, cells: Sequence[str]) -> li
     return [cell for cell, count in zip(cells, sample, strict=True) if count <= _SAMPLE // 8]
 
 
-def padded(
+def padded_cells(
     connection: duckdb.DuckDBPyConnection, cells: Sequence[str], distinct: Mapping[str, str]
 ) -> dict[str, bool]:
     """Return for each column whether white space is at the end of any of its cells."""
@@ -74,7 +74,7 @@ def coded_rows(
         )
     distinct = dict.fromkeys(coded, DISTINCT)
     try:
-        if any(padded(connection, cells, distinct).values()):
+        if any(padded_cells(connection, cells, distinct).values()):
             return None
         inferred = infer(connection, RAW, free, conventions, distinct)
         for table in (RAW, DISTINCT):

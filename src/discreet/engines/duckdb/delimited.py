@@ -14,7 +14,14 @@ import pyarrow as pa
 
 from discreet.core.engine import TextLayout
 from discreet.core.errors import InputError
-from discreet.engines.duckdb.coded_text import DISTINCT, RAW, SMALLEST, coded_rows, distinct_values, padded
+from discreet.engines.duckdb.coded_text import (
+    DISTINCT,
+    RAW,
+    SMALLEST,
+    coded_rows,
+    distinct_values,
+    padded_cells,
+)
 from discreet.engines.duckdb.connection import Conventions, Inference, Origin, keep_origin, quoted_file
 from discreet.engines.duckdb.inference import Inferred, infer
 from discreet.engines.sql.source import quoted_name, quoted_text
@@ -278,7 +285,7 @@ def _trim(
     """Take white space off the cells' ends and look for nulls again; return whether any column needed it."""
     trimmed = dict.fromkeys(cells, True)
     if set(nulls) <= set(_findable_nulls(dialect, nulls)):
-        trimmed = padded(connection, cells, distinct)
+        trimmed = padded_cells(connection, cells, distinct)
     if not any(trimmed.values()):
         return False
     tokens = ", ".join(quoted_text(token) for token in nulls) or "NULL"

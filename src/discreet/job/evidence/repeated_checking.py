@@ -75,6 +75,8 @@ class RepeatedJudgment:
         before, by number: m-invariance says nothing about people who are in these.
     tied
         How many pseudonyms two releases or more have: they tie people's rows without any matching.
+    retaken
+        The columns of the role other that were taken as what they are in another release.
     """
 
     judgments: tuple[ReleaseJudgment, ...]
@@ -84,6 +86,7 @@ class RepeatedJudgment:
     forks: tuple[int, ...] = ()
     gaps: tuple[int, ...] = ()
     tied: int = 0
+    retaken: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
@@ -109,6 +112,7 @@ class RepeatedJudgment:
             "forks": list(self.forks),
             "gaps": list(self.gaps),
             "pseudonyms_in_several": self.tied,
+            "retaken": list(self.retaken),
         }
 
 
@@ -122,7 +126,14 @@ def judge_repeated(folders: Sequence[Path]) -> RepeatedJudgment:
             raise InputError(
                 f"{each.folder} is a release of {each.kind.name}; only tables are compared with others."
             )
-    tables = _with_common_roles([_table(each, number) for number, each in enumerate(written, 1)])
+    alone = [_table(each, number) for number, each in enumerate(written, 1)]
+    tables = _with_common_roles(alone)
+    retaken = {
+        name
+        for before, table in zip(alone, tables, strict=True)
+        for name, column in before.schema.items()
+        if table.schema[name].role is not column.role
+    }
     _refuse_means(written, tables)
     guarantees = [guarantee_from_dict(each.record["guarantee"]) for each in written]
     specs = [_hierarchies(each) for each in written]
@@ -159,6 +170,7 @@ def judge_repeated(folders: Sequence[Path]) -> RepeatedJudgment:
         tuple(each for each in forks if each in shared),
         tuple(each for each in gaps if each in shared),
         _tied([_pseudonyms(each) for each in written]),
+        tuple(sorted(retaken)),
     )
 
 

@@ -52,6 +52,10 @@ def repeated_lines(judgment: RepeatedJudgment) -> list[Line]:
         lines.append(
             (BROKEN, f"{judgment.tied:,} pseudonyms are in several releases, and tie their rows for certain")
         )
+    lines += [
+        ("assumed", f"others know '{name}', or must not learn it, in all releases, as one of them says")
+        for name in judgment.retaken
+    ]
     return [
         *lines,
         (

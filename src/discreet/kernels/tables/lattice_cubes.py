@@ -142,18 +142,8 @@ def _visit_classes(
         for node in range(n_nodes):
             if is_sparse:
                 smaller = _count_touched(
-                    scratch,
-                    touched,
-                    n_touched,
-                    cubes,
-                    cell_of,
-                    node,
-                    lost,
-                    offset[node],
-                    smallest,
-                    squares,
-                    kept,
-                )
+                    scratch, touched, n_touched, cubes, cell_of, node, lost, offset[node], smallest, squares, kept,
+                )  # fmt: skip
             else:
                 if node > 0 and n_tuples < scattered[node]:
                     _scatter_tuples(first, cell, count, members, begin, end, cell_of, node, offset, cubes)

@@ -219,8 +219,10 @@ def work(folder: Path) -> int:
     except Exception as error:  # noqa: BLE001  # a bug's message may hold data
         safe = safe_error(error, "The run")
         is_ours = isinstance(safe, DiscreetError)
+        # What the file is called in the private folder says nothing to anybody.
+        path = str(json.loads((folder / JOB).read_text(encoding="utf-8")).get("path") or "\0")
         report.line(
-            error=str(safe) if is_ours else _UNKNOWN.format(type(error).__name__),
+            error=str(safe).replace(path, "The file") if is_ours else _UNKNOWN.format(type(error).__name__),
             fix=safe.fix if isinstance(safe, DiscreetError) else {},
         )
     else:

@@ -1,11 +1,12 @@
-"""Compile what most runs need, once on a machine: ``python -m discreet.job.first_use``."""
+"""Compile what most runs need, once on a machine: ``python -m discreet.publish.first_use``."""
 
 from __future__ import annotations
 
+from discreet.core.tables.table import Table
 from discreet.datasets import hospital, hospital_columns
 from discreet.guarantees import EntropyDiversity, KAnonymity
-from discreet.job.model import Job
-from discreet.job.running import run
+from discreet.publish.tables.mondrian import Mondrian
+from discreet.publish.tables.optimal_lattice import OptimalLattice
 
 _PATIENTS, _MOST_VALUES = 2_000, 255
 
@@ -24,8 +25,8 @@ def compile_kernels() -> None:
     ]
     frame, columns = frame.select(few), {name: hospital_columns()[name] for name in few}
     for guarantee in (KAnonymity(5), KAnonymity(5) & EntropyDiversity(2, of="diagnosis")):
-        for method in ("mondrian", "optimal"):
-            run(Job(frame, columns, guarantee, method=method))
+        for method in (Mondrian, OptimalLattice):
+            method(guarantee).release(Table(frame, columns)).verdict.enforce()
 
 
 if __name__ == "__main__":
