@@ -69,17 +69,18 @@ def test_settings_of_numba_are_heeded_where_there_are_any(has_settings: bool, tm
 
 
 @pytest.mark.parametrize("chosen", [None, "26"])
-def test_threads_of_linear_algebra_sleep_soon_unless_the_user_chose_otherwise(
-    chosen: str | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("setting", "usual"), [("OPENBLAS_THREAD_TIMEOUT", 20), ("OPENBLAS_NUM_THREADS", 1)])
+def test_linear_algebra_keeps_to_one_thread_unless_the_user_chose_otherwise(
+    setting: str, usual: int, chosen: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    monkeypatch.delenv(setting, raising=False)
     if chosen is not None:
-        monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", chosen)
+        monkeypatch.setenv(setting, chosen)
     code = (
         "import os\nfrom discreet.cli._startup import lighten\nassert 'numpy' not in sys.modules\nlighten()\n"
     )
-    ran = run(code + "print(os.environ['OPENBLAS_THREAD_TIMEOUT'])")
-    assert ran.stdout == f"{chosen or 20}\n", ran.stderr
+    ran = run(code + f"print(os.environ['{setting}'])")
+    assert ran.stdout == f"{chosen or usual}\n", ran.stderr
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda path: path.stem)
