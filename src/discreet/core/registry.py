@@ -122,7 +122,7 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
         ),
         _guarantee(
             "population-uniqueness",
-            "population_uniqueness:PopulationUniqueness",
+            "max_risk:PopulationUniqueness",
             "classes",
             highest="--population-uniqueness",
             sampling="--sampling-share",
