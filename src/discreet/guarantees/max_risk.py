@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -15,6 +15,7 @@ from discreet.core.guarantee import ClassRule, Guarantee, Relation
 from discreet.core.params import Constraints, FloatIn, OneOf
 from discreet.core.tables.groups import Groups
 from discreet.core.tables.population_models import (
+    ClassSizes,
     class_size_histogram,
     dankar_uniques,
     pitman_uniques,
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 
 _DUST = 1e-9
 """What rounding may add to a reciprocal or to a share of the rows."""
-_MODELS = {"pitman": pitman_uniques, "zayatz": zayatz_uniques, "snb": snb_uniques}
+_MODELS: Mapping[str, Callable[[ClassSizes, int], float | None]] = {
+    "pitman": pitman_uniques,
+    "zayatz": zayatz_uniques,
+    "snb": snb_uniques,
+}
 
 
 @public
@@ -295,11 +300,11 @@ class PopulationUniqueness(Guarantee):
         if alone == 0 or population_size == n_rows:
             return alone / max(n_rows, 1)
         if self.model == "dankar":
-            unique: float | None = dankar_uniques(sizes, population_size)[0]
+            unique = dankar_uniques(sizes, population_size)[0]
         else:
-            unique = _MODELS[self.model](sizes, population_size)
-            unique = zayatz_uniques(sizes, population_size) if unique is None else unique
-        return min(float(unique) / population_size, alone / n_rows)
+            solved = _MODELS[self.model](sizes, population_size)
+            unique = zayatz_uniques(sizes, population_size) if solved is None else solved
+        return min(unique / population_size, alone / n_rows)
 
     def _is_kept(self, groups: Groups) -> bool:
         limit, n_rows = self.highest * (1 + _DUST), groups.n_rows

@@ -105,11 +105,7 @@ def population_uniques(subject: Table | Release, population_size: int) -> Popula
     if alone == 0 or population_size == n:
         known = float(alone)
         return PopulationUniques(n, population_size, alone, known, known, known, known, "zayatz")
-    estimates = (model(classes, population_size) for model in (pitman_uniques, zayatz_uniques, snb_uniques))
-    return PopulationUniques(
-        n,
-        population_size,
-        alone,
-        *estimates,
-        *dankar_uniques(classes, population_size),  # type: ignore[arg-type]
-    )
+    pitman, snb = pitman_uniques(classes, population_size), snb_uniques(classes, population_size)
+    zayatz = zayatz_uniques(classes, population_size)
+    dankar, model = dankar_uniques(classes, population_size)
+    return PopulationUniques(n, population_size, alone, pitman, zayatz, snb, dankar, model)

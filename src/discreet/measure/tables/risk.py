@@ -16,7 +16,8 @@ from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.groups import Groups
-from discreet.core.tables.population_models import ClassSizes, class_size_histogram
+from discreet.core.tables.population_models import ClassSizes as ClassSizes
+from discreet.core.tables.population_models import class_size_histogram as class_size_histogram
 from discreet.core.tables.source import Singletons, Source
 from discreet.core.tables.table import Table
 
