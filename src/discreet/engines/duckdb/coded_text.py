@@ -16,6 +16,7 @@ RAW, DISTINCT = "raw", "distinct_values"
 SMALLEST = 1 << 17
 """The fewest rows whose different cells are collected first in a table."""
 _SAMPLE = 1 << 13
+_COUNTED_AT_ONCE = 32
 
 
 def distinct_values(connection: duckdb.DuckDBPyConnection, cells: Sequence[str]) -> dict[str, str]:
@@ -32,8 +33,12 @@ def distinct_values(connection: duckdb.DuckDBPyConnection, cells: Sequence[str])
 
 
 def _repeated(connection: duckdb.DuckDBPyConnection, cells: Sequence[str]) -> list[str]:
-    counts = ", ".join(f"count(DISTINCT {cell})" for cell in cells)
-    (sample,) = connection.execute(f"SELECT {counts} FROM (SELECT * FROM {RAW} LIMIT {_SAMPLE})").fetchall()
+    sample: list[int] = []
+    # DuckDB sets a megabyte aside for every column whose different values it counts.
+    for first in range(0, len(cells), _COUNTED_AT_ONCE):
+        counts = ", ".join(f"count(DISTINCT {cell})" for cell in cells[first : first + _COUNTED_AT_ONCE])
+        (row,) = connection.execute(f"SELECT {counts} FROM (SELECT * FROM {RAW} LIMIT {_SAMPLE})").fetchall()
+        sample += row
     return [cell for cell, count in zip(cells, sample, strict=True) if count <= _SAMPLE // 8]
 
 
