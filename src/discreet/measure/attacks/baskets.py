@@ -43,7 +43,7 @@ def basket_attacks(
     - Singling out: he takes sets of at most m published items, those that fewest released baskets hold, and claims that
       exactly one basket of the original holds them. Guessing: as many items, drawn one by one.
     - Linkability: of some people he has two records without names, each with half of the items of their basket, and
-      links them by a released basket that holds both. Guessing: any second record.
+      links them by a released basket that holds both, the longest second half first. Guessing: any second record.
     - Inference, where sensitive items are published as counts of groups: he knows all ordinary items of a person, takes
       the groups of the baskets with just these, and claims the likeliest sensitive item. Where no such group has any,
       he claims nothing; where no basket fits, the commonest. Guessing: the commonest of the release.
@@ -182,7 +182,7 @@ def _halves(people: BasketPeople, n_attacks: int, rng: np.random.Generator) -> t
 
 
 def _linked(index: ItemHolders, first: Baskets, second: Baskets, rng: np.random.Generator) -> Rate:
-    """Link halves: a released basket that holds the first is drawn, and one of the second halves that it holds."""
+    """Link halves: a released basket that holds the first is drawn, and one of the longest second halves it holds."""
     n, owner, right = len(first), second.rows(), 0
     for person, items in enumerate(first):
         fits, candidates = index.holding(items), np.empty(0, np.int64)
@@ -193,6 +193,9 @@ def _linked(index: ItemHolders, first: Baskets, second: Baskets, rng: np.random.
             candidates = np.flatnonzero(
                 np.bincount(owner[holds[second.items]], minlength=n) == second.lengths
             )
+            # The two halves make up a basket: of those that it holds, the longest leave the least of it unexplained.
+            longest = second.lengths[candidates].max(initial=0)
+            candidates = candidates[second.lengths[candidates] == longest]
         guess = rng.choice(candidates) if candidates.size else rng.integers(n)
         right += int(guess == person)
     return Rate.of(right, n)
