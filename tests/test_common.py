@@ -28,6 +28,7 @@ from discreet.guarantees import (
     Guarantee,
     KAnonymity,
     MaxRisk,
+    PopulationUniqueness,
     PrivacyDegree,
     RecursiveDiversity,
     TCloseness,
@@ -91,6 +92,8 @@ JUDGES: dict[type[Guarantee], Judge] = {
         oracles.variational_distance(values, everyone) <= promise.t + 1e-9
     ),
     MaxRisk: lambda promise, values, _: 1 / len(values) <= promise.highest + 1e-9,
+    # Where nothing may be unique, nobody may be alone.
+    PopulationUniqueness: lambda promise, values, _: promise.highest == 0 and len(values) > 1,
     AlphaKAnonymity: lambda promise, values, _: (
         len(values) >= promise.k and oracles.largest_share(values) <= promise.alpha + 1e-9
     ),
@@ -114,6 +117,7 @@ GUARANTEES = st.one_of(
     st.builds(TCloseness, st.sampled_from([0.0, 0.2, 0.5])),
     st.builds(AlphaKAnonymity, st.sampled_from([0.4, 0.5, 0.8]), st.integers(2, 5)),
     st.builds(MaxRisk, st.sampled_from([0.15, 0.25, 1 / 3, 1.0])),
+    st.builds(PopulationUniqueness, st.just(0.0), sampling=st.sampled_from([0.01, 0.5, 1.0])),
     st.builds(PrivacyDegree, st.integers(1, 4)),
     st.builds(BasicBetaLikeness, st.sampled_from([0.5, 1.0, 3.0])),
     st.builds(EnhancedBetaLikeness, st.sampled_from([0.5, 1.0, 3.0])),

@@ -36,9 +36,11 @@ from discreet.guarantees import (
     MInvariance,
     NoValueDisclosed,
     PerUnit,
+    PopulationUniqueness,
     PrivacyDegree,
     RecursiveDiversity,
     RulesHidden,
+    SampledPrivacy,
     TCloseness,
     guarantee_from_dict,
 )
@@ -70,7 +72,8 @@ def test_every_exported_guarantee_is_here() -> None:
     of_channels = {BasicPrivacy, LocalDP}  # tests/collect/test_mask.py
     of_baskets = {KmAnonymity, RulesHidden}  # tests/guarantees/test_km_anonymity.py, tests/output/hiding
     of_units = {PerUnit}  # tests/guarantees/test_per_unit.py
-    of_whole_tables = {MaxRisk}  # tests/guarantees/test_max_risk.py
+    of_whole_tables = {MaxRisk, PopulationUniqueness}  # test_max_risk.py, test_population_uniqueness.py
+    of_samples = {SampledPrivacy}  # tests/publish/tables/test_safe_pub.py
     of_sequences = {MInvariance}  # tests/publish/linked/test_counterfeits.py
     of_query_logs = {NoValueDisclosed, DifferentialPrivacy}  # tests/output/audit
     of_records = {ExpectedAnonymity, CellProtection}  # tests/guarantees/records, tests/output/tabular
@@ -80,6 +83,7 @@ def test_every_exported_guarantee_is_here() -> None:
         | of_baskets
         | of_units
         | of_whole_tables
+        | of_samples
         | of_sequences
         | of_query_logs
         | of_records

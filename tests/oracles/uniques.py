@@ -58,3 +58,21 @@ def separation(rows: Rows, columns: tuple[int, ...]) -> float:
         any(first[column] != second[column] for column in columns) for first, second in combinations(rows, 2)
     )
     return told_apart / comb(len(rows), 2)
+
+
+def zayatz_share(sizes: list[int], population_size: int) -> float:
+    """The share of a sample's rows that are unique in the population, by Zayatz, with binomials in whole numbers."""
+    n = sum(sizes)
+    looks_alone = [
+        size * comb(population_size - size, n - 1) / comb(population_size, n)
+        if size <= population_size
+        else 0.0
+        for size in sizes
+    ]
+    alone = sum(size == 1 for size in sizes)
+    if alone == 0 or population_size == n:
+        return alone / max(n, 1)
+    share = sum(chance for chance, size in zip(looks_alone, sizes, strict=True) if size == 1) / sum(
+        looks_alone
+    )
+    return alone * share / n

@@ -40,7 +40,12 @@ _FORMAT = click.option(
     help="Baskets: how they are written; detected by default.",
 )
 
+_TREE = click.option(
+    "--item-hierarchy", type=options.DATA, metavar="FILE", help="k^m: the tree over the items."
+)
+
 reading = in_group("Baskets", [_FORMAT, options.BASKET, options.ITEM])
+attacked = in_group("Baskets", [_FORMAT, options.BASKET, options.ITEM, _TREE])
 
 
 def publishing(command: F) -> F:
@@ -48,12 +53,9 @@ def publishing(command: F) -> F:
     sensitive = click.option(
         "--sensitive-items", multiple=True, metavar="ITEMS", help="Baskets: the sensitive items."
     )
-    tree = click.option(
-        "--item-hierarchy", type=options.DATA, metavar="FILE", help="k^m: the tree over the items."
-    )
     methods = options_of(options.basket_publishers, group="Baskets")
     return in_group("Baskets", [sensitive])(
-        _guarantees(methods(in_group("Baskets", [tree])(reading(command))))
+        _guarantees(methods(in_group("Baskets", [_TREE])(reading(command))))
     )
 
 

@@ -121,6 +121,14 @@ GUARANTEES: dict[str, GuaranteeSpec] = {
             unique="--unique-share",
         ),
         _guarantee(
+            "population-uniqueness",
+            "max_risk:PopulationUniqueness",
+            "classes",
+            highest="--population-uniqueness",
+            sampling="--sampling-share",
+            model="--population-model",
+        ),
+        _guarantee(
             "sampled-privacy",
             "k_anonymity:SampledPrivacy",
             "samples",

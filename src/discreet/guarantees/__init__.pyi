@@ -21,6 +21,7 @@ from .l_diversity import EntropyDiversity as EntropyDiversity
 from .l_diversity import MInvariance as MInvariance
 from .l_diversity import RecursiveDiversity as RecursiveDiversity
 from .max_risk import MaxRisk as MaxRisk
+from .max_risk import PopulationUniqueness as PopulationUniqueness
 from .per_unit import PerUnit as PerUnit
 from .population import DeltaPresence as DeltaPresence
 from .population import KMap as KMap

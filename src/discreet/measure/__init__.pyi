@@ -1,5 +1,6 @@
 from discreet.core.figures import Caution as Caution
 
+from .attacks.baskets import basket_attacks as basket_attacks
 from .attacks.membership import MembershipAttack as MembershipAttack
 from .attacks.membership import membership_attack as membership_attack
 from .attacks.regulators import Attacks as Attacks

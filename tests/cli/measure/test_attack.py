@@ -15,7 +15,7 @@ from tests.measure.attacks.test_regulators import CONTROL, ORIGINAL
 from discreet import Table, quasi, sensitive
 from discreet.core.adapters import KINDS
 from discreet.core.tables.grouped import GroupedTable
-from discreet.job.evidence.attacking import DRAWN, NO_MEANING, TABLES
+from discreet.job.evidence.attacking import ATTACKED, NO_MEANING
 from discreet.measure import regulators_attacks
 
 
@@ -140,11 +140,71 @@ def test_grouped_and_sampled_releases_are_attacked(invoke, tmp_path: Path) -> No
 
 
 def test_every_other_kind_says_why_attacks_have_no_meaning_for_it(invoke, tmp_path: Path) -> None:
-    assert {*TABLES, *DRAWN, *NO_MEANING} == set(KINDS)
-    assert not {*TABLES, *DRAWN} & set(NO_MEANING)
-    (tmp_path / "baskets.dat").write_text("1 2\n1 2\n1 3\n1 3\n" * 5)
-    made = invoke("anonymize", tmp_path / "baskets.dat", "--km", "3,1", "--out", tmp_path / "baskets")
+    assert {*ATTACKED, *NO_MEANING} == set(KINDS)
+    assert not {*ATTACKED} & set(NO_MEANING)
+    rows = [
+        f"{town},{ill}"
+        for town, ill, n in (("a", "x", 9), ("a", "y", 1), ("b", "x", 8), ("b", "y", 7))
+        for _ in range(n)
+    ]
+    (tmp_path / "counts.csv").write_text("\n".join(["town,ill", *rows]) + "\n")
+    asked = ["--by", "town,ill", "--threshold", 3, "--out", tmp_path / "cells"]
+    made = invoke("tabulate", tmp_path / "counts.csv", *asked)
     assert made.exit_code == 0, made.stderr
-    result = invoke("attack", tmp_path / "baskets", "--original", tmp_path / "baskets.dat")
+    result = invoke("attack", tmp_path / "cells", "--original", tmp_path / "counts.csv")
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: Released baskets have no columns that others know")
+    assert result.stderr.startswith("error: A table of counts has no rows of people")
+
+
+def test_baskets_are_attacked(invoke, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("original", "control"):
+        lists = [" ".join(map(str, rng.choice(300, 5, replace=False))) for _ in range(200)]
+        (tmp_path / f"{name}.dat").write_text("\n".join(lists) + "\n")
+    asked = ["--original", tmp_path / "original.dat", "--control", tmp_path / "control.dat", "--seed", 1]
+    made = invoke("anonymize", tmp_path / "original.dat", "--km", "3,2", "--out", tmp_path / "km")
+    assert made.exit_code == 0, made.stderr
+    result = invoke("attack", tmp_path / "km", *asked)
+    assert result.exit_code == 0, result.stderr
+    assert "linkability" in result.stdout
+    assert "prosecutor" not in result.stdout
+    made = invoke(
+        "anonymize",
+        tmp_path / "original.dat",
+        "--sensitive-items",
+        "7,11",
+        "-p",
+        4,
+        "--out",
+        tmp_path / "cahd",
+    )
+    assert made.exit_code == 0, made.stderr
+    figures = json.loads(invoke("attack", tmp_path / "cahd", *asked, "--json").stdout)
+    # Ordinary items are exact, so that everybody is linked; groups of four hide who holds what.
+    assert figures["linkability"]["rate"]["share"] > 0.9
+    assert figures["inference"]["a sensitive item"]["rate"]["share"] < 0.5
+    paper = invoke(
+        "evidence", tmp_path / "cahd", "--recipient", "a board", "--environment", "controlled", *asked
+    )
+    assert paper.exit_code == 0, paper.stderr
+    page = next((tmp_path / "cahd.evidence.private").glob("*.html")).read_text()
+    assert "which the fewest released baskets hold" in page
+    assert "Inference of a sensitive item" in page
+
+
+def test_baskets_generalized_by_a_tree_need_it(invoke, tmp_path: Path) -> None:
+    (tmp_path / "baskets.csv").write_text("apple,rye\npear,rye\napple,oat\npear,oat\n" * 5)
+    (tmp_path / "tree.csv").write_text("apple;fruit;*\npear;fruit;*\nrye;grain;*\noat;grain;*\n")
+    lines = ["--basket-format", "lines"]
+    made = invoke(
+        "anonymize", tmp_path / "baskets.csv", *lines, "--km", "20,2", "--item-hierarchy", tmp_path / "tree.csv",
+        "--out", tmp_path / "km",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.stderr
+    asked = ["attack", tmp_path / "km", "--original", tmp_path / "baskets.csv", *lines]
+    refused = invoke(*asked)
+    assert refused.exit_code == 2
+    assert "--item-hierarchy" in refused.stderr
+    result = invoke(*asked, "--item-hierarchy", tmp_path / "tree.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "of 20 tries" in result.stdout

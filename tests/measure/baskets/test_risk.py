@@ -52,10 +52,10 @@ def test_sampled_figures_lie_around_the_exact_ones(r: int) -> None:
 
 
 def test_every_set_of_items_is_drawn_alike() -> None:
-    from discreet.measure.baskets.risk import _drawn
+    from discreet.measure.baskets.risk import drawn_sets
 
     data = Baskets.from_lists([["a", "b", "c", "d"]])
-    drawn = np.sort(_drawn(data, 2, np.zeros(12_000, np.int64), np.random.default_rng(1)), axis=1)
+    drawn = np.sort(drawn_sets(data, 2, np.zeros(12_000, np.int64), np.random.default_rng(1)), axis=1)
     _, counts = np.unique(drawn, axis=0, return_counts=True)
     assert counts.size == 6
     assert abs(counts - 2000).max() < 250
@@ -109,7 +109,7 @@ def test_the_click_streams(shared_data: Path, name: str, expected: tuple[float, 
         assert 100 * found.probability == pytest.approx(percent, abs=0.6)
 
 
-def test_sets_beyond_any_number_are_drawn() -> None:
+def test_sets_beyond_any_number_aredrawn_sets() -> None:
     found = reidentification(Baskets.from_lists([list(range(4000))]), 300, n_samples=20, random_state=0)
     assert not found.exact
     assert found.probability == 1.0

@@ -16,8 +16,9 @@ from tests.oracles.km import cuts, is_finer, is_km_anonymous, leaves, penalty, r
 from discreet import from_mapping, tree
 from discreet.core.baskets.baskets import Baskets
 from discreet.core.errors import HierarchyError, InfeasibleError, InputError, ParameterError
+from discreet.core.hierarchy.even_ranges import even_ranges
 from discreet.publish.baskets.apriori_anonymization import AprioriAnonymization
-from discreet.publish.baskets.item_tree import even_ranges, item_tree
+from discreet.publish.baskets.item_tree import item_tree
 
 FOOD: dict[str, Any] = {
     "food": {

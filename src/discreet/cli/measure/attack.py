@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command
@@ -15,7 +16,8 @@ _EPILOG = """\b
 Examples:
   discreet attack release/ --original patients.csv
   discreet attack release/ --original patients.csv --control others.csv --population voters.csv
-  discreet attack release/ --original patients.csv --control others.csv --json"""
+  discreet attack release/ --original patients.csv --control others.csv --json
+  discreet attack release/ --original baskets.dat --control last-year.dat"""
 
 
 @command(
@@ -48,6 +50,7 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seeds who is attacked, and what is drawn.")
 @options.reading
+@baskets.attacked
 @options.printing
 def attack(
     release: Path,
@@ -78,7 +81,8 @@ def attack(
             population=population,
             n_attacks=n_attacks,
             seed=seed,
-            reading=reading_from(parse.reading(values)),
+            item_hierarchy=values["item_hierarchy"],
+            reading=reading_from(parse.reading(values)) | baskets.basket_input(values),
         )
     if as_json:
         print_json({"command": "attack", "ok": True} | attacks.to_dict())

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet.cli import _baskets as baskets
 from discreet.cli import _options as options
 from discreet.cli import _parse_options as parse
 from discreet.cli._command import command, in_group
@@ -58,6 +59,7 @@ _FILES = (
 @options.OVERWRITE
 @options.YES
 @options.reading
+@baskets.attacked
 @options.printing
 def evidence(
     release: Path, out: Path | None, pdf: bool, overwrite: bool, as_json: bool, quiet: bool, **values: Any
@@ -76,14 +78,14 @@ def evidence(
     if not is_release(release):
         raise parse.mistake(f"{release} is not the folder of a release.")
     folder = release_folder(release)
-    named = ("recipient", "environment", "threshold", "original", "control", "population", "zip3_populations", "n_attacks", "seed")  # fmt: skip  # noqa: E501
+    named = ("recipient", "environment", "threshold", "original", "control", "population", "zip3_populations", "n_attacks", "seed", "item_hierarchy")  # fmt: skip  # noqa: E501
     with stages(2, quiet=quiet or as_json) as progress:
         progress("Judging")
         statement = evidence_statement(
             folder,
             **{name: values[name] for name in named},
             answers=None if values["answers"] is None else toml_of(values["answers"]),
-            reading=reading_from(parse.reading(values)),
+            reading=reading_from(parse.reading(values)) | baskets.basket_input(values),
         )
         progress("Writing")
         target = out or folder.with_name(f"{folder.resolve().name}.evidence")

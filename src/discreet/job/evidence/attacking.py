@@ -10,15 +10,24 @@ from typing import Any
 
 from discreet.core.boundary import reads
 from discreet.core.errors import InputError
+from discreet.core.hierarchy.bound import Hierarchy
 from discreet.core.schema import Role, other
 from discreet.core.tables.grouped import GroupedTable
 from discreet.core.tables.table import Table
 from discreet.engines.files import read
 from discreet.job.descriptions import read_record
 from discreet.job.parse import population as population_table
+from discreet.kinds.baskets import BasketKind
 from discreet.kinds.wording import number, percent
 from discreet.kinds.written import Written, roles_of_record
-from discreet.measure import Attacks, AttackSuccess, MembershipAttack, membership_attack, regulators_attacks
+from discreet.measure import (
+    Attacks,
+    AttackSuccess,
+    MembershipAttack,
+    basket_attacks,
+    membership_attack,
+    regulators_attacks,
+)
 from discreet.measure.attacks.membership import CLOSENESS_PROVES_NOTHING
 from discreet.publish.recipes.recipe import private_part
 
@@ -26,9 +35,11 @@ DRAWN = ("pseudo-data", "synthetic-data")
 """The kinds of data whose rows belong to nobody: what is attacked is who is in them."""
 TABLES = ("table", "sampled-table", "grouped-table")
 """The kinds of data whose rows are people's, with labels that say whom they may be."""
+BASKETS = ("baskets",)
+"""The kinds of data whose items others may know."""
+ATTACKED = (*TABLES, *BASKETS, *DRAWN)
+"""The kinds of data that are attacked."""
 NO_MEANING = {
-    "baskets": "Released baskets have no columns that others know: `discreet risk` says how many baskets hold the "
-    "items that an attacker knows, and how surely these show a sensitive one.",
     "sketches": "Sketches show no values to single out, link or infer: `discreet.measure` has `link_sketches` and "
     "`guess_attributes`, which attack them.",
     "uncertain-records": "An uncertain record is a distribution, which every person fits to a degree: "
@@ -50,9 +61,10 @@ def attack_release(
     population: Path | None = None,
     n_attacks: int = 1_000,
     seed: int | None = None,
+    item_hierarchy: Path | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> Attacks | MembershipAttack:
-    """Attack the files of a release of a table, or of rows that were drawn.
+    """Attack the files of a release of a table, of baskets, or of rows that were drawn.
 
     Parameters
     ----------
@@ -66,12 +78,18 @@ def attack_release(
         A file of the population, for the journalist.
     n_attacks, seed
         How many guesses each attack takes, and the seed of what is drawn.
+    item_hierarchy
+        The file of the tree over the items, where baskets were generalized by one.
     reading
         How the files are read.
     """
     record = read_record(folder)
-    if record["kind"] not in (*TABLES, *DRAWN):
+    if record["kind"] not in ATTACKED:
         raise InputError(NO_MEANING.get(record["kind"], _UNKNOWN.format(record["kind"])))
+    if record["kind"] in BASKETS:
+        return _attack_baskets(
+            folder, original, control, item_hierarchy, reading or {}, n_attacks=n_attacks, random_state=seed
+        )
     written = Written(folder, record, private_part(folder / "release.json") or {})
     released = written.kind.read_released(written, texts=False)
     people = _people(original, folder, record, reading or {})
@@ -97,6 +115,28 @@ def attack_release(
     return replace(attacks, singling_out=attacked(known, people).singling_out)
 
 
+def _attack_baskets(
+    folder: Path,
+    original: Path,
+    control: Path | None,
+    item_hierarchy: Path | None,
+    reading: Mapping[str, Any],
+    **drawing: Any,
+) -> Attacks:
+    """Attack released baskets; options for reading tables have no meaning for files of baskets."""
+    from discreet.engines.baskets.files import read_baskets
+    from discreet.job.evidence.safe_harbor import release_in
+
+    known = {name: value for name, value in reading.items() if name in BasketKind.reading}
+    return basket_attacks(
+        release_in(folder),
+        read_baskets(original, **known),
+        control=None if control is None else read_baskets(control, **known),
+        hierarchy=None if item_hierarchy is None else Hierarchy.read(item_hierarchy),
+        **drawing,
+    )
+
+
 def _people(path: Path, folder: Path, record: Mapping[str, Any], reading: Mapping[str, Any]) -> Table:
     """Read people in clear, with the roles and hierarchies that the release names."""
     frame = read(path, **reading)
@@ -118,6 +158,8 @@ def attack_lines(attacks: Attacks | MembershipAttack) -> Iterator[tuple[str, str
     if attacks.n_controls is None:
         yield "caution", "no control group: what is learned of anybody counts as risk"
     risk = attacks.attackers
+    if risk is None:
+        return
     yield "prosecutor", f"highest {percent(risk.prosecutor.highest)}, mean {percent(risk.prosecutor.mean)}"
     if risk.journalist is not None:
         yield (

@@ -10,7 +10,7 @@ from discreet.core.figures import summarized
 from discreet.core.verdict import BROKEN, Basis
 from discreet.engines.folders import RECORD, described_file
 from discreet.guarantees import RulesHidden
-from discreet.job.evidence.attacking import DRAWN, NO_MEANING, TABLES
+from discreet.job.evidence.attacking import ATTACKED, NO_MEANING
 from discreet.job.evidence.statement import QUESTIONS, EvidenceStatement
 from discreet.kinds.blocks import (
     Block,
@@ -60,6 +60,13 @@ _CLAIMS = (
     "Singling out claims that some values, which one released row alone has, are those of exactly one person.",
     "Linkability claims that two records, each with half of the columns that others may know, are of one person.",
     "Inference claims that a person has the commonest sensitive value among the rows that may be the person's.",
+)
+_CLAIMS_OF_BASKETS = (
+    "Singling out claims that a few items, which the fewest released baskets hold, are in exactly one person's basket.",
+    "Linkability claims that two records, each with half of the items of a basket, are of one person.",
+    "Inference claims a sensitive item of a person whose ordinary items are all known, by the groups that fit.",
+)
+_OF_CLAIMS = (
     "Due to the release is how much more often a claim is right about people in it than about strangers, as a share.",
     "Attackers choose whom they claim something of, so they may be right more often than the risk of a record is.",
 )
@@ -275,7 +282,7 @@ def _tests(statement: EvidenceStatement) -> Section:
     if attacks is None:
         words = (
             NO_MEANING.get(statement.record["kind"], "There is no attack on this kind of data.")
-            if statement.record["kind"] not in (*TABLES, *DRAWN)
+            if statement.record["kind"] not in ATTACKED
             else "Not in this paper: results of attacks compare with the original, and stay with the owner. The owner "
             "runs them by naming the original (--original), and finds them in the private paper."
         )
@@ -293,8 +300,11 @@ def _regulators(attacks: Attacks) -> Iterator[Block]:
         if attacks.n_controls is None
         else f"Strangers are a control group of {counted(attacks.n_controls, 'person', 'people')} not in the data."
     )
-    yield Subsection(title, [table, Bullets([*_CLAIMS, controls])])
     risk = attacks.attackers
+    claims = _CLAIMS_OF_BASKETS if risk is None else _CLAIMS
+    yield Subsection(title, [table, Bullets([*claims, *_OF_CLAIMS, controls])])
+    if risk is None:
+        return
     rows = [("Prosecutor", percent(risk.prosecutor.highest), percent(risk.prosecutor.mean))]
     if risk.journalist is not None:
         rows.append(("Journalist", percent(risk.journalist.highest), percent(risk.journalist.mean)))

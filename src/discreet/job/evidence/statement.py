@@ -18,7 +18,7 @@ from discreet.core.release import Release
 from discreet.engines.files import read
 from discreet.engines.folders import RECORD, FolderKind, described_file, require_apart
 from discreet.job.descriptions import read_record
-from discreet.job.evidence.attacking import DRAWN, TABLES, attack_release
+from discreet.job.evidence.attacking import ATTACKED, attack_release
 from discreet.job.evidence.safe_harbor import release_in
 from discreet.job.release_checking import ReleaseJudgment, judge_release
 from discreet.kinds.wording import plain_json, today
@@ -199,6 +199,7 @@ def evidence_statement(
     zip3_populations: Path | None = None,
     n_attacks: int = 1_000,
     seed: int | None = None,
+    item_hierarchy: Path | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> EvidenceStatement:
     """State how identifiable a written release is, from its files alone, and with the original by attacks as well.
@@ -221,8 +222,8 @@ def evidence_statement(
         The file of populations for the rule of 20,000.
     n_attacks, seed
         How many guesses each attack takes, and the seed of what is drawn.
-    reading
-        How the files of the attacks are read.
+    item_hierarchy, reading
+        The tree over the items of baskets that were generalized by one, and how the files of the attacks are read.
     """
     require("evidence", "recipient", recipient, InstanceOf((str,), "a text"))
     require("evidence", "environment", environment, OneOf(("public", "controlled")))
@@ -233,7 +234,7 @@ def evidence_statement(
     unreadable = any(name in record["files"] for name in judgment.changed)
     release = None if unreadable else release_in(path)
     people = None if zip3_populations is None else read(zip3_populations)
-    attacked = original is not None and record["kind"] in (*TABLES, *DRAWN)
+    attacked = original is not None and record["kind"] in ATTACKED
     owners = private_part(path / RECORD) if original is not None else None
     return EvidenceStatement(
         path,
@@ -251,6 +252,7 @@ def evidence_statement(
             population=population,
             n_attacks=n_attacks,
             seed=seed,
+            item_hierarchy=item_hierarchy,
             reading=reading,
         )
         if original is not None and attacked and release is not None

@@ -35,18 +35,19 @@ _NEAR = 0.05
 @public
 @dataclass(frozen=True, repr=False)
 class Attacks:
-    """What the three attacks that regulators name achieve against a published table.
+    """What the three attacks that regulators name achieve against a published table, or published baskets.
 
     Attributes
     ----------
     singling_out
         Guesses that hold of exactly one person of the original.
     linkability
-        Two records of a person, each with half of the quasi-identifiers, linked through the release.
+        Two records of a person, each with half of the quasi-identifiers or items, linked through the release.
     inference
-        For each sensitive column, its value guessed from all quasi-identifiers.
+        For each sensitive column, its value guessed from all quasi-identifiers; of baskets a sensitive item.
     attackers
-        The risk of being found again, for a prosecutor, a journalist with a population, and a marketer.
+        The risk of being found again, for a prosecutor, a journalist with a population, and a marketer; None for
+        baskets, where it depends on the number of known items (`reidentification`).
     n_rows, n_controls
         The rows of the original, and of the control group.
     """
@@ -54,7 +55,7 @@ class Attacks:
     singling_out: AttackSuccess
     linkability: AttackSuccess | None
     inference: dict[str, AttackSuccess]
-    attackers: Risk
+    attackers: Risk | None
     n_rows: int
     n_controls: int | None
 
@@ -72,7 +73,7 @@ class Attacks:
             "singling_out": self.singling_out.to_dict(),
             "linkability": None if self.linkability is None else self.linkability.to_dict(),
             "inference": {name: success.to_dict() for name, success in self.inference.items()},
-            "attackers": self.attackers.to_dict(),
+            "attackers": None if self.attackers is None else self.attackers.to_dict(),
         }
 
     def __repr__(self) -> str:

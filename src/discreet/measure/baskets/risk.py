@@ -216,7 +216,7 @@ def _sampled(
 ) -> Reidentification:
     from discreet.kernels.itemsets.known_items import matches_of
 
-    items = _drawn(baskets, r, rng.choice(eligible, n_samples), rng)
+    items = drawn_sets(baskets, r, rng.choice(eligible, n_samples), rng)
     order = np.argsort(baskets.items, kind="stable")
     starts = ragged.bounds(baskets.counts)
     matches = matches_of(items, starts, baskets.rows()[order])
@@ -234,7 +234,7 @@ def _sampled(
     )
 
 
-def _drawn(baskets: Baskets, r: int, chosen: IntArray, rng: np.random.Generator) -> CodeArray:
+def drawn_sets(baskets: Baskets, r: int, chosen: IntArray, rng: np.random.Generator) -> CodeArray:
     """Draw r different items of each basket, evenly (Floyd's way)."""
     lengths, starts = baskets.lengths[chosen], baskets.indptr[:-1][chosen]
     places = np.empty((chosen.size, r), np.int64)

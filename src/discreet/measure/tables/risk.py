@@ -16,6 +16,8 @@ from discreet.core.params import FloatIn, InstanceOf, require
 from discreet.core.release import Release
 from discreet.core.schema import Role
 from discreet.core.tables.groups import Groups
+from discreet.core.tables.population_models import ClassSizes as ClassSizes
+from discreet.core.tables.population_models import class_size_histogram as class_size_histogram
 from discreet.core.tables.source import Singletons, Source
 from discreet.core.tables.table import Table
 
@@ -73,19 +75,6 @@ class Risk:
 
 
 @public
-@dataclass(frozen=True, repr=False)
-class ClassSizes:
-    """How many classes, and how many rows, there are of each class size; sizes ascend."""
-
-    sizes: IntArray
-    classes: IntArray
-    rows: IntArray
-
-    def __repr__(self) -> str:
-        return f"ClassSizes({self.sizes.size} sizes, {self.classes.sum()} classes, {self.rows.sum()} rows)"
-
-
-@public
 def risk(subject: Table | Release, *, threshold: float = 0.2, population: Table | None = None) -> Risk:
     """Measure the risk of being found again.
 
@@ -135,19 +124,6 @@ def risk_of(groups: Groups, n_rows: int, *, threshold: float = 0.2, population: 
         median_class=_median(class_size_histogram(groups)),
         largest_class=int(sizes.max()),
     )
-
-
-@public
-def class_size_histogram(groups: Groups) -> ClassSizes:
-    """Count classes and rows by class size.
-
-    >>> import numpy as np
-    >>> class_size_histogram(Groups(np.array([2, 5, 2])))
-    ClassSizes(2 sizes, 3 classes, 9 rows)
-    """
-    sizes, places = np.unique(groups.sizes, return_inverse=True)
-    classes = np.bincount(places, weights=groups.repeats).astype(np.int64)
-    return ClassSizes(sizes, classes, sizes * classes)
 
 
 def _median(of_size: ClassSizes) -> float:

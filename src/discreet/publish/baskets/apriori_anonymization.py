@@ -14,13 +14,14 @@ from discreet.core.baskets.names import sorted_items
 from discreet.core.boundary import public
 from discreet.core.errors import InfeasibleError, InputError
 from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
+from discreet.core.hierarchy.even_ranges import even_ranges
 from discreet.core.params import NONE, Constraints, InstanceOf, IntIn, OneOf, check_parameters, require
 from discreet.core.release import Evidence, Release
 from discreet.core.rng import RANDOM_STATE, RandomState, generator
 from discreet.guarantees import KmAnonymity
 from discreet.kernels import ragged
 from discreet.publish.baskets.grouping import basket_recipe
-from discreet.publish.baskets.item_tree import ItemTree, even_ranges, item_tree, label_of
+from discreet.publish.baskets.item_tree import ItemTree, item_tree, label_of
 
 _AT_ONCE = 64
 """The items whose rare combinations are in memory at once."""

@@ -1,4 +1,4 @@
-"""A tree over the items of baskets: the nodes of a hierarchy as arrays, or even ranges of items without one."""
+"""A tree over the items of baskets: the nodes of a hierarchy as arrays."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from discreet.core.arrays import CodeArray, FloatArray, IntArray
 from discreet.core.errors import HierarchyError
-from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec, build_hierarchy
-from discreet.core.tables.labels import STAR, interval
+from discreet.core.hierarchy.bound import Hierarchy, HierarchySpec
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -65,24 +64,6 @@ def item_tree(hierarchy: Hierarchy | HierarchySpec, names: pa.Array) -> ItemTree
     return ItemTree(labels, np.array(parent, np.int32), np.array(low), np.array(high), leaf, n_leaves)
 
 
-def even_ranges(names: pa.Array, fan_out: int) -> Hierarchy:
-    """Make a tree over items in their order: ``fan_out`` neighbors are joined on every level.
-
-    >>> even_ranges(pa.array([1, 2, 5, 7]), 2).labels[1]
-    [None, '[1, 2]', '[5, 7]']
-    """
-    values = names.to_pylist()
-    upper, width = [], fan_out
-    while width < len(values):
-        labels: list[str] = []
-        for start in range(0, len(values), width):
-            inside = values[start : start + width]
-            labels += [_range(inside[0], inside[-1])] * len(inside)
-        upper.append(labels)
-        width *= fan_out
-    return build_hierarchy(names, [*upper, [STAR] * len(values)], column="item", ordered=True)
-
-
 def label_of(tree: ItemTree, nodes: CodeArray) -> pa.Array:
     """Return the names of nodes; no two may be equal."""
     names = [tree.labels[node] for node in nodes.tolist()]
@@ -91,9 +72,3 @@ def label_of(tree: ItemTree, nodes: CodeArray) -> pa.Array:
             f"{len(names) - len(set(names))} nodes of the items' hierarchy have the name of another node."
         )
     return pa.array(names, pa.string())
-
-
-def _range(first: object, last: object) -> str:
-    if first == last:
-        return str(first)
-    return f"{first} … {last}" if isinstance(first, str) else interval(first, last)
