@@ -57,7 +57,21 @@ def summary(release: Release) -> dict[str, Any]:
         "suppressed": release.evidence.suppressed,
         "n_rows": release.evidence.n_rows,
         "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
+        "cells": _cells(release),
     }
+
+
+def _cells(release: Release) -> dict[str, list[str]]:
+    """Return what the cells of columns became, in words, each with its columns; empty where there are no columns."""
+    became = getattr(kind_of(release), "cells", None)
+    columns: dict[str, list[str]] = {}
+    if became is None or release.original is None:
+        return columns
+    for name, column in release.original.schema.items():
+        is_published = name in release.schema
+        text = became(name, column, release, internal=True) if is_published else "left out"
+        columns.setdefault(text, []).append(name)
+    return columns
 
 
 def _highest(risk: Any) -> float | None:
