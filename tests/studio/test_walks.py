@@ -215,15 +215,18 @@ def test_noise_is_drawn_while_it_is_set(chromium: Any, server: StudioServer, tmp
         assert faults(page) == []
 
 
-def test_a_node_of_the_lattice_is_clicked(chromium: Any, server: StudioServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("start", "then"), [("#start", "#use-this"), ("#explore", "#choice-1")])
+def test_a_node_of_the_lattice_is_clicked(
+    chromium: Any, server: StudioServer, tmp_path: Path, start: str, then: str
+) -> None:
     with watched_page(chromium, server) as page:
         opened(page, written(tmp_path))
         page.goto(page.url.replace("look", "protect"))
         page.select_option("#method", "optimal")
         page.wait_for_selector("text=Settings of optimal")
         page.fill("#f-guarantee1-l", "1")
-        page.click("#start")
-        page.wait_for_selector("#use-this")
+        page.click(start)
+        page.wait_for_selector(then)
         node = "#lattice .chart svg path[aria-roledescription=point]"
         page.wait_for_selector(node, state="attached")
         page.locator(node).last.dispatch_event("click")

@@ -278,6 +278,19 @@ def explored(exploration: Exploration) -> dict[str, Any]:
     }
 
 
+def explored_page(exploration: Exploration, table: Table) -> str:
+    """Return the lattice that an exploration looked at as HTML; empty where it looked at no node."""
+    from discreet.kinds.sections.nodes import lattice_section, nodes_seen
+
+    seen = exploration.seen
+    nodes = None if seen is None else nodes_seen(table, seen, "loss")
+    if nodes is None:
+        return ""
+    most = percent(max(part.max_suppressed for part in exploration.parts))
+    title = f"The lattice, with at most {most} of the rows left out"
+    return fragment([lattice_section(nodes, title, is_best_known=exploration.whole)])
+
+
 def choices_chart(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the chart of choices by what they cost and how exposed they leave people."""
     rows = [
