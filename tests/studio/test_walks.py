@@ -185,7 +185,7 @@ def test_baskets_and_numbers_come_to_a_release(chromium: Any, server: StudioServ
         page.wait_for_selector("#zip")
         assert faults(page) == []
         if task == "numbers":
-            assert "Drawn from statistics of groups: level, age, income, town, class." in page.inner_text(
+            assert "Drawn from statistics of groups: level, age, income, town, class" in page.inner_text(
                 "main"
             )
             assert "It holds by construction." in page.inner_text("main")

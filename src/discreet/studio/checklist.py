@@ -81,12 +81,13 @@ def _of_columns(document: Mapping[str, Any], cells: Mapping[str, Sequence[str]])
     if columns is None:
         return []
     person = [name for name, entry in columns.items() if entry["role"] == "person"]
-    became = " ".join(f"{text[:1].upper()}{text[1:]}: {', '.join(names)}." for text, names in cells.items())
+    became = [f"{text[:1].upper()}{text[1:]}: {', '.join(names)}" for text, names in cells.items()]
     return [
         ChecklistPoint(
             "Roles",
-            f"{became} Could others know a column that is not marked as a quasi-identifier?",
+            "Could others know a column that is not marked as a quasi-identifier?",
             "ask",
+            became,
         ),
         ChecklistPoint(
             "People or rows",

@@ -303,6 +303,10 @@ def choices_chart(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         }
         for position, choice in enumerate(choices, start=1)
     ]
+    # Of solutions at one point, the first is named: the numbers of several could not be read.
+    points = [(row["loss"], row["risk"]) for row in rows]
+    for at, row in enumerate(rows):
+        row["label"] = "" if points[at] in points[:at] else str(row["number"])
     percent = {"format": "~%", "tickCount": 5}
     x = encoded_by("loss:Q", title="loss of detail", axis=percent, scale={"zero": False, "nice": True})
     y = encoded_by("risk:Q", title="mean risk", axis=percent, scale={"zero": False, "nice": True})
@@ -317,6 +321,6 @@ def choices_chart(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     labels = {"type": "text", "color": PAGE["panel"], "fontSize": 11, "fontWeight": 600}
     spec = {
         "encoding": {"x": x, "y": y, "tooltip": tooltip},
-        "layer": [{"mark": dots}, {"mark": labels, "encoding": {"text": encoded_by("number:Q")}}],
+        "layer": [{"mark": dots}, {"mark": labels, "encoding": {"text": encoded_by("label:N")}}],
     }
     return page_chart(spec, rows, height=300, description="Solutions by loss of detail and mean risk.")
