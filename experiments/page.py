@@ -13,7 +13,7 @@ from typing import Any
 from discreet.engines.atomic import atomic_file
 from discreet.kinds.blocks import Block, Code, Figure, Paragraph, Section, TableBlock
 from discreet.report.page import page
-from discreet.report.pictures import encoded, untitled, write_picture
+from discreet.report.pictures import encoded, write_picture
 
 Cell = str | int | float | None
 
@@ -92,7 +92,9 @@ class Page:
         names = [f"{name}{kind}" for kind in (".svg", ".png", ".html")]
         for one in names:
             write_picture(spec, self.folder / one)
-        image = f"data:image/svg+xml;base64,{b64encode(encoded(untitled(spec), '.svg')).decode()}"
+        # On white, in the colors and at the width that it was drawn for: an image knows neither those of the page.
+        bare = {key: value for key, value in spec.items() if key != "title"}
+        image = f"data:image/svg+xml;base64,{b64encode(encoded(bare, '.svg')).decode()}"
         description, subtitle = str(spec.get("description", title)), spec["title"].get("subtitle", "")
         text = " ".join(filter(None, (note, subtitle and f"({subtitle})")))
         self._add(Figure(title, text, image=image, description=description, files=names))
