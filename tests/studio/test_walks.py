@@ -245,7 +245,9 @@ def test_axe_finds_nothing_in_a_report_with_a_lattice(chromium: Any, tmp_path: P
     report.write_text(render_report(release, internal=True), encoding="utf-8")
     page = chromium.new_page()
     page.goto(report.as_uri())
-    page.wait_for_selector("#lattice .chart svg path", state="attached")
+    hidden = "chart => chart.querySelector('svg > g[aria-hidden=true]')"
+    page.wait_for_function(f"[...document.querySelectorAll('.chart')].every({hidden})")
+    assert page.locator("#lattice .chart svg path").count()
     assert faults(page) == []
     page.close()
 
