@@ -158,7 +158,7 @@ def test_what_left_out_baskets_hold_is_nowhere(make: Publisher, tmp_path: Path) 
         record = json.loads((folder / "release.json").read_text())
         assert record["baskets"] == {"in": 23, "out": 22, "suppressed": 1}
         assert record["left_out"] == "baskets without any ordinary item"
-        assert "1 baskets without any ordinary item" in (folder / "report.html").read_text()
+        assert "1 basket without any ordinary item" in (folder / "report.html").read_text()
     assert written[0] == written[1] == written[2]
 
 

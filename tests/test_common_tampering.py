@@ -17,13 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet import Recipe, Table, masked, person, quasi, sensitive, tree
+from discreet import Recipe, Table, intervals, masked, person, quasi, sensitive, tree
 from discreet.core.adapters import KINDS
 from discreet.core.errors import DiscreetError, OutputError
-from discreet.guarantees import DistinctDiversity, KAnonymity, TCloseness
+from discreet.guarantees import DistinctDiversity, KAnonymity, SampledPrivacy, TCloseness
 from discreet.job.descriptions import roles_of
 from discreet.job.release_checking import ReleaseJudgment, judge_release
-from discreet.publish import Mondrian, Mst
+from discreet.publish import Mondrian, Mst, SafePub
 from tests.test_common_releases import found
 
 PLANTED = "planted"
@@ -53,6 +53,14 @@ def of_noise() -> Any:
     return Mst(2.0, domains={"age": "0:10:1", "ill": list("abcd")}, n_steps=30).release(table)
 
 
+def of_sample() -> Any:
+    """Release a random sample, of which others can recompute the sizes of classes alone."""
+    rows = pa.table({"age": [1, 11, 21, 2] * 400})
+    return SafePub(SampledPrivacy(2, 1e-6), levels={"age": 1}).release(
+        Table(rows, {"age": quasi(intervals(10))})
+    )
+
+
 def makers() -> dict[str, Any]:
     """Return how a release of each kind, and by each first guarantee, is made: by the first method that does."""
     made: dict[str, Any] = {}
@@ -60,6 +68,7 @@ def makers() -> dict[str, Any]:
         name = f"{one.method.makes_of(one.takes)} {one.method.guarantees[0]}"
         made.setdefault(name, lambda one=one: one.release(one.case.guarantee(2)))
     made["synthetic-data DifferentialPrivacy"] = of_noise
+    made["sampled-table SampledPrivacy"] = of_sample
     return made | {"table of people": of_people, "table by a tree": by_tree}
 
 

@@ -23,6 +23,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.core.errors import InputError, OutputError, ParameterError
+from discreet.engines import atomic
 from discreet.engines.atomic import atomic_file, atomic_folder, atomic_folders, remove
 from discreet.engines.duckdb.connection import connect
 from discreet.engines.files import DEFAULT_NULLS, read
@@ -233,6 +234,26 @@ def two_folders(folder: Path, content: str) -> None:
         for place in places:
             (place / "data.csv").write_text(content)
             mark(place)
+
+
+@pytest.mark.parametrize("taken", ["release", "private"])
+def test_a_folder_that_another_run_names_at_the_last_moment_stays(
+    taken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swap = atomic._swap
+
+    def late(folders: Any) -> None:
+        (tmp_path / taken).mkdir()
+        (tmp_path / taken / "mark.json").write_text("first")
+        swap(folders)
+
+    monkeypatch.setattr(atomic, "_swap", late)
+    kinds = {tmp_path / "private": PRIVATE, tmp_path / "release": MARKED}
+    with pytest.raises(OutputError, match="is there already and not empty"), atomic_folders(kinds) as places:
+        for place in places:
+            (place / "mark.json").write_text("second")
+    assert [path.name for path in tmp_path.iterdir()] == [taken]
+    assert (tmp_path / taken / "mark.json").read_text() == "first"
 
 
 def contents(folder: Path) -> list[str]:

@@ -22,8 +22,12 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are sent as POS
 
 def _started(scratch: Path, output: int) -> tuple[subprocess.Popen[str], str]:
     """Start a studio in a session of its own, and return it with its opening address."""
+    # Whoever runs the tests under nohup ignores hang-ups, and so would the studio.
+    program = (
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); from discreet.cli import main; main()"
+    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "discreet", "studio", "--no-browser"],
+        [sys.executable, "-c", program, "studio", "--no-browser"],
         env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,
         stderr=output,

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("starlette")
@@ -16,8 +17,12 @@ pytest.importorskip("uvicorn")
 
 from tests.studio.servers import PATIENTS, browser, running, watched_page, written
 
+from discreet import Table, intervals, quasi
+from discreet.core.registry import METHODS
 from discreet.datasets import hospital
 from discreet.engines.writing import write_frame
+from discreet.guarantees import KAnonymity
+from discreet.report.page import render_report
 from discreet.studio.serving import StudioServer
 
 MOST_CLICKS = 15
@@ -179,6 +184,11 @@ def test_baskets_and_numbers_come_to_a_release(chromium: Any, server: StudioServ
         page.click("#use-this")
         page.wait_for_selector("#zip")
         assert faults(page) == []
+        if task == "numbers":
+            assert "Drawn from statistics of groups: level, age, income, town, class" in page.inner_text(
+                "main"
+            )
+            assert "It holds by construction." in page.inner_text("main")
 
 
 def test_noise_is_drawn_while_it_is_set(chromium: Any, server: StudioServer, tmp_path: Path) -> None:
@@ -205,15 +215,18 @@ def test_noise_is_drawn_while_it_is_set(chromium: Any, server: StudioServer, tmp
         assert faults(page) == []
 
 
-def test_a_node_of_the_lattice_is_clicked(chromium: Any, server: StudioServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("start", "then"), [("#start", "#use-this"), ("#explore", "#choice-1")])
+def test_a_node_of_the_lattice_is_clicked(
+    chromium: Any, server: StudioServer, tmp_path: Path, start: str, then: str
+) -> None:
     with watched_page(chromium, server) as page:
         opened(page, written(tmp_path))
         page.goto(page.url.replace("look", "protect"))
         page.select_option("#method", "optimal")
         page.wait_for_selector("text=Settings of optimal")
         page.fill("#f-guarantee1-l", "1")
-        page.click("#start")
-        page.wait_for_selector("#use-this")
+        page.click(start)
+        page.wait_for_selector(then)
         node = "#lattice .chart svg path[aria-roledescription=point]"
         page.wait_for_selector(node, state="attached")
         page.locator(node).last.dispatch_event("click")
@@ -221,6 +234,22 @@ def test_a_node_of_the_lattice_is_clicked(chromium: Any, server: StudioServer, t
         assert faults(page) == []
         page.press("#node button", "Enter")
         page.wait_for_selector("text=Settings of generalization")
+
+
+def test_axe_finds_nothing_in_a_report_with_a_lattice(chromium: Any, tmp_path: Path) -> None:
+    rows = [line.split(",") for line in PATIENTS.splitlines()[1:]]
+    frame = pa.table({"age": [int(row[1]) for row in rows], "zip": [row[2] for row in rows]})
+    columns = {"age": quasi(intervals(10, 20)), "zip": quasi()}
+    release = METHODS["optimal"].make(KAnonymity(3)).release(Table(frame, columns))
+    report = tmp_path / "report.html"
+    report.write_text(render_report(release, internal=True), encoding="utf-8")
+    page = chromium.new_page()
+    page.goto(report.as_uri())
+    hidden = "chart => chart.querySelector('svg > g[aria-hidden=true]')"
+    page.wait_for_function(f"[...document.querySelectorAll('.chart')].every({hidden})")
+    assert page.locator("#lattice .chart svg path").count()
+    assert faults(page) == []
+    page.close()
 
 
 def test_the_demo_opens_ready_to_run(chromium: Any) -> None:

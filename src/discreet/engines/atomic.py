@@ -165,7 +165,7 @@ def atomic_folders(
             stack.enter_context(_prepared(path, kind, overwrite=overwrite)) for path, kind in kinds.items()
         ]
         yield [folder.temporary for folder in folders]
-        for new, kind in zip(folders, kinds.values(), strict=True):
+        for new in folders:
             with _as_output_error(new.named):
                 # Content first, names afterwards: after a crash no name stands for what the disk does not
                 # have.
@@ -173,19 +173,25 @@ def atomic_folders(
                     for name in files:
                         _sync(Path(folder, name))
                     _sync(Path(folder))
-                check_replaceable(new.target, new.named, kind, overwrite=overwrite)
+                new.require_replaceable()
         with _undisturbed():
             _swap(folders)
 
 
 @dataclass(frozen=True)
 class _NewFolder:
-    """A folder to be: where it is written, what it will be called, and its mode then."""
+    """A folder to be: where it is written, its name and mode then, and whether it may replace another."""
 
     temporary: Path
     target: Path
     named: str | os.PathLike[str]
     mode: int
+    kind: FolderKind
+    overwrite: bool
+
+    def require_replaceable(self) -> None:
+        """Raise an OutputError unless the folder may take the name of its target."""
+        check_replaceable(self.target, self.named, self.kind, overwrite=self.overwrite)
 
 
 @contextlib.contextmanager
@@ -195,7 +201,8 @@ def _prepared(path: str | os.PathLike[str], kind: FolderKind, *, overwrite: bool
         check_replaceable(target, path, kind, overwrite=overwrite)
         temporary = _temporary(target)
         with _guarded(temporary, functools.partial(Path.mkdir, mode=0o700)):
-            yield _NewFolder(temporary, target, path, 0o700 if kind.private else _usual_mode(temporary))
+            mode = 0o700 if kind.private else _usual_mode(temporary)
+            yield _NewFolder(temporary, target, path, mode, kind, overwrite)
 
 
 def _usual_mode(folder: Path) -> int:
@@ -306,20 +313,32 @@ def _swap(folders: Sequence[_NewFolder]) -> None:
     with contextlib.ExitStack() as back, contextlib.ExitStack() as locks:
         for new in folders:
             with _as_output_error(new.named):
-                if new.target.exists():
+                if new.overwrite and new.target.exists():
                     descriptor = try_lock(new.target)
                     if descriptor is not None:
                         locks.callback(os.close, descriptor)
                     olds.append(_temporary(new.target, ".old"))
                     new.target.rename(olds[-1])
                     back.callback(olds[-1].rename, new.target)
-                new.temporary.rename(new.target)
+                _rename(new)
                 back.callback(new.target.rename, new.temporary)
                 new.target.chmod(new.mode)
                 _sync(new.target.parent)
         back.pop_all()
         for old in olds:
             remove(old)
+
+
+def _rename(new: _NewFolder) -> None:
+    """Give a new folder its name, where none stands or an empty one: another run may have come first just now."""
+    if os.name == "nt":  # elsewhere an empty folder is replaced, and a full one never
+        with contextlib.suppress(OSError):
+            new.target.rmdir()
+    try:
+        new.temporary.rename(new.target)
+    except OSError:
+        new.require_replaceable()
+        raise
 
 
 def _sync(path: Path) -> None:

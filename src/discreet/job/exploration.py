@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,8 @@ class Exploration:
     """All choices side by side; ``whole`` says whether every node of the lattice was looked at.
 
     ``untried`` names the methods that were not tried under every guarantee, for want of time or because somebody
-    stopped; ``n_left`` is the number of steps that were still to come.
+    stopped; ``n_left`` is the number of steps that were still to come. ``seen`` are the nodes that were looked at under
+    the first guarantee and measure, each with the rows suppressed that the largest share allows.
     """
 
     n_rows: int
@@ -86,6 +87,7 @@ class Exploration:
     parts: tuple[ExploredMethods, ...]
     untried: tuple[str, ...] = ()
     n_left: int = 0
+    seen: Visited | None = field(default=None, compare=False, repr=False)
 
 
 def explore(
@@ -148,6 +150,7 @@ def explorations(
     results: dict[tuple[int, int], list[ExploredMethod]] = {}
     deadline, is_whole = time.monotonic() + time_limit, True
     late: list[tuple[str | None, int]] = []
+    seen: Visited | None = None
     for done, (name, at) in enumerate([(None, -1), *steps]):
         left = deadline - time.monotonic()
         if at >= 0 and left <= 0 and results:
@@ -156,18 +159,20 @@ def explorations(
         limit = max(left, 0.001) / (len(steps) - done + 1)
         found: list[list[ExploredMethod]] = []
         if at >= 0 and name is None:
-            found, whole = _levels(lattice, counted[at], measures, shares, top, limit)
-            is_whole &= whole
+            found, looks = _levels(lattice, counted[at], measures, shares, top, limit)
+            is_whole &= all(look.whole for look in looks)
+            seen = seen or looks[0].visited
         elif name is not None:
             found = _rows_of(table, counted[at], METHODS[name], measures, shares, limit)
         for number, of_share in enumerate(found):
             results.setdefault((at, number), []).extend(of_share)
         untried = [missing for missing, _ in (*late, *steps[done:])]
-        yield _exploration(lattice, counted, shares, measures[0], results, untried, whole=is_whole)
+        state = _exploration(lattice, counted, shares, measures[0], results, untried, whole=is_whole)
+        yield replace(state, seen=seen)
     if late:
         untried = [missing for missing, _ in late]
         state = _exploration(lattice, counted, shares, measures[0], results, untried, whole=is_whole)
-        yield replace(state, n_left=0)
+        yield replace(state, n_left=0, seen=seen)
 
 
 def _exploration(
@@ -220,13 +225,13 @@ def _levels(
     shares: Sequence[float],
     top: int,
     limit: float,
-) -> tuple[list[list[ExploredMethod]], bool]:
-    """Return the best levels of whole columns for each share, and whether every node was looked at."""
+) -> tuple[list[list[ExploredMethod]], list[_Look]]:
+    """Return the best levels of whole columns for each share, and what was looked at for each measure."""
     most = max(allowed_rows(share, lattice.table.n_rows) for share in shares)
     each = limit / len(measures)
     looks = {measure: _Look.at(lattice, guarantee, measure, most, each) for measure in measures}
     found = [_choices(lattice, guarantee, looks, share, top) for share in shares]
-    return found, all(look.whole for look in looks.values())
+    return found, list(looks.values())
 
 
 def _rows_of(

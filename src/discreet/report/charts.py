@@ -124,7 +124,8 @@ def _sensitive(chart: SensitiveShares) -> dict[str, Any]:
 def _lattice(chart: LatticeNodes) -> dict[str, Any]:
     nodes, measure = chart.nodes, chart.measure
     wide = nodes.cost.min() > 0 and nodes.cost.max() > 1000 * nodes.cost.min()
-    colors = {"domain": list(_NODE_KINDS), "range": [look["color"] for look in _NODE_KINDS.values()]}
+    kinds = {name: look for kind, (name, look) in enumerate(_NODE_KINDS.items()) if kind in nodes.kind}
+    colors = {"domain": list(kinds), "range": [look["color"] for look in kinds.values()]}
     powers = {"format": "~%", "values": [10.0**power for power in range(-9, 1)]}
     larger = 4 if nodes.kind.size <= _FEW_NODES else 1
     layers: list[dict[str, Any]] = [
@@ -137,7 +138,7 @@ def _lattice(chart: LatticeNodes) -> dict[str, Any]:
                 "size": 230 if kind == "chosen" else 16 * larger,
             },
         }
-        for kind, look in _NODE_KINDS.items()
+        for kind, look in kinds.items()
     ]
     layers[0]["params"] = [
         {"name": "only", "select": {"type": "point", "fields": ["kind"]}, "bind": "legend"},

@@ -164,6 +164,12 @@ def page(blocks: Iterable[Block | None], *, title: str, footer: str) -> str:
 
 CACHE_VARIABLE = "DISCREET_CACHE"
 _SHORTEST = 100_000
+_EMBED = """window.vegaEmbed = async (place, spec, options) => {
+  const drawn = await vegaEmbed(place, spec, options);
+  for (const part of place.querySelectorAll("svg > g")) part.setAttribute("aria-hidden", "true");
+  return drawn;
+};"""
+"""The description of a chart is read aloud, and the table behind; not every mark, which has a label without a role."""
 
 
 def javascript() -> str:
@@ -191,7 +197,7 @@ def cache_folder() -> Path | None:
 def _javascript(release: str, folder: Path | None) -> str:
     if folder is None:
         return _made()
-    cached = folder / f"vega-{release}.js"
+    cached = folder / f"charts-{release}.js"
     with contextlib.suppress(OSError, UnicodeError):
         script = cached.read_text(encoding="utf-8")
         if len(script) > _SHORTEST:
@@ -205,7 +211,7 @@ def _javascript(release: str, folder: Path | None) -> str:
 def _made() -> str:
     import vl_convert
 
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    script: str = vl_convert.javascript_bundle(_EMBED)
     return re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE).replace("<!--", r"<\!--")
 
 

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.verdict import Basis
 from discreet.kinds.wording import counted
+
+_VERBS = {Basis.CONSTRUCTION.value: "holds"}
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,11 @@ def checklist(result: Mapping[str, Any], document: Mapping[str, Any]) -> list[Ch
     return [
         ChecklistPoint(
             "The guarantee",
-            f"{result['promise']} It is {result['verdict']}.",
+            f"{result['promise']} It {_VERBS.get(result['verdict'], 'is')} {result['verdict']}.",
             "yes" if result["ok"] else "no",
         ),
         ChecklistPoint("May it be handed on?", result["handing_on"][1], _state(result["handing_on"][0])),
-        *_of_columns(document),
+        *_of_columns(document, result["cells"]),
         ChecklistPoint(
             "Cautions",
             f"{counted(len(cautions), 'caution')}, {len(public)} of them in the public report as well. Is each "
@@ -41,14 +44,14 @@ def checklist(result: Mapping[str, Any], document: Mapping[str, Any]) -> list[Ch
             cautions,
         ),
         ChecklistPoint(
-            "Rows that were left out",
+            "What was left out",
             f"{result['suppressed']:,} of {result['n_rows']:,}. Would the receiver miss them?"
             if result["suppressed"]
             else f"None of {result['n_rows']:,}.",
             "ask" if result["suppressed"] else "yes",
         ),
         ChecklistPoint(
-            "The order of the rows",
+            "The order",
             "A seed was set: keep it secret, since it undoes the order."
             if result["seeded"]
             else "Drawn by the operating system; it shows nothing.",
@@ -61,7 +64,7 @@ def checklist(result: Mapping[str, Any], document: Mapping[str, Any]) -> list[Ch
         ),
         ChecklistPoint(
             "What an attacker knows",
-            "Was there an earlier release about the same people, or is there a register with more of these columns?",
+            "Was there an earlier release about the same people, or is there a register that says more about them?",
             "ask",
         ),
         ChecklistPoint(
@@ -72,23 +75,19 @@ def checklist(result: Mapping[str, Any], document: Mapping[str, Any]) -> list[Ch
     ]
 
 
-def _of_columns(document: Mapping[str, Any]) -> list[ChecklistPoint]:
+def _of_columns(document: Mapping[str, Any], cells: Mapping[str, Sequence[str]]) -> list[ChecklistPoint]:
     """Return the points about roles, where the data has columns with roles."""
     columns = document.get("columns")
     if columns is None:
         return []
-    names = {
-        role: [name for name, entry in columns.items() if entry["role"] == role]
-        for role in ("identifier", "person", "other", "sensitive", "quasi")
-    }
-    exact = ", ".join([*names["sensitive"], *names["other"]]) or "none"
-    person = names["person"]
+    person = [name for name, entry in columns.items() if entry["role"] == "person"]
+    became = [f"{text[:1].upper()}{text[1:]}: {', '.join(names)}" for text, names in cells.items()]
     return [
         ChecklistPoint(
             "Roles",
-            f"Made coarser: {', '.join(names['quasi'])}. Published exactly: {exact}. Left out: "
-            f"{', '.join(names['identifier']) or 'none'}. Could others know a column that is published exactly?",
+            "Could others know a column that is not marked as a quasi-identifier?",
             "ask",
+            became,
         ),
         ChecklistPoint(
             "People or rows",

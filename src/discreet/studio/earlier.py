@@ -96,7 +96,7 @@ def _experiment(path: Path) -> list[Block]:
     # Tables and pictures were written in the order of the page.
     names.sort(key=lambda name: min(file.stat().st_mtime_ns for file in path.glob(f"{name}.*")))
     figures = [block for name in names for block in _figures(path, name)]
-    return [Section("experiment", path.name, "Its tables and pictures, in the order of its page.", figures)]
+    return [Section("experiment", "Tables and pictures", "In the order of its page.", figures)]
 
 
 def _figures(path: Path, name: str) -> Iterator[Block]:
@@ -113,7 +113,7 @@ def _figures(path: Path, name: str) -> Iterator[Block]:
     if picture.is_file():
         # As an image no script in it runs, and it loads nothing.
         image = f"data:image/svg+xml;base64,{b64encode(picture.read_bytes()).decode()}"
-        yield Figure(name.replace("-", " "), image=image, description=f"The picture {name}")
+        yield Figure(name.replace("-", " ").capitalize(), image=image, description=f"The picture {name}")
 
 
 _PAGES: Mapping[str, Callable[[Path], list[Block]]] = {

@@ -57,7 +57,21 @@ def summary(release: Release) -> dict[str, Any]:
         "suppressed": release.evidence.suppressed,
         "n_rows": release.evidence.n_rows,
         "levels": None if release.evidence.levels is None else dict(release.evidence.levels),
+        "cells": _cells(release),
     }
+
+
+def _cells(release: Release) -> dict[str, list[str]]:
+    """Return what the cells of columns became, in words, each with its columns; empty where there are no columns."""
+    became = getattr(kind_of(release), "cells", None)
+    columns: dict[str, list[str]] = {}
+    if became is None or release.original is None:
+        return columns
+    for name, column in release.original.schema.items():
+        is_published = name in release.schema
+        text = became(name, column, release, internal=True) if is_published else "left out"
+        columns.setdefault(text, []).append(name)
+    return columns
 
 
 def _highest(risk: Any) -> float | None:
@@ -264,6 +278,19 @@ def explored(exploration: Exploration) -> dict[str, Any]:
     }
 
 
+def explored_page(exploration: Exploration, table: Table) -> str:
+    """Return the lattice that an exploration looked at as HTML; empty where it looked at no node."""
+    from discreet.kinds.sections.nodes import lattice_section, nodes_seen
+
+    seen = exploration.seen
+    nodes = None if seen is None else nodes_seen(table, seen, "loss")
+    if nodes is None:
+        return ""
+    most = percent(max(part.max_suppressed for part in exploration.parts))
+    title = f"The lattice, with at most {most} of the rows left out"
+    return fragment([lattice_section(nodes, title, is_best_known=exploration.whole)])
+
+
 def choices_chart(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the chart of choices by what they cost and how exposed they leave people."""
     rows = [
@@ -276,6 +303,10 @@ def choices_chart(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         }
         for position, choice in enumerate(choices, start=1)
     ]
+    # Of solutions at one point, the first is named: the numbers of several could not be read.
+    points = [(row["loss"], row["risk"]) for row in rows]
+    for at, row in enumerate(rows):
+        row["label"] = "" if points[at] in points[:at] else str(row["number"])
     percent = {"format": "~%", "tickCount": 5}
     x = encoded_by("loss:Q", title="loss of detail", axis=percent, scale={"zero": False, "nice": True})
     y = encoded_by("risk:Q", title="mean risk", axis=percent, scale={"zero": False, "nice": True})
@@ -290,6 +321,6 @@ def choices_chart(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     labels = {"type": "text", "color": PAGE["panel"], "fontSize": 11, "fontWeight": 600}
     spec = {
         "encoding": {"x": x, "y": y, "tooltip": tooltip},
-        "layer": [{"mark": dots}, {"mark": labels, "encoding": {"text": encoded_by("number:Q")}}],
+        "layer": [{"mark": dots}, {"mark": labels, "encoding": {"text": encoded_by("label:N")}}],
     }
     return page_chart(spec, rows, height=300, description="Solutions by loss of detail and mean risk.")

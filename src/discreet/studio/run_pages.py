@@ -87,8 +87,15 @@ async def _show(visit: Visit) -> Response:
         result=result,
         chart=chart,
         content=page,
+        columns=_levelled(run),
         methods=METHODS,
     )
+
+
+def _levelled(run: Run) -> list[str]:
+    """Return the columns whose levels a node of the lattice of a run names, in turn."""
+    name = {"release": "levels", "explore": "heights"}.get(run.what, "")
+    return list(run.result.get(name) or ()) if run.state == "done" else []
 
 
 async def _events(visit: Visit) -> Response:
@@ -132,11 +139,12 @@ async def _use(visit: Visit) -> Response:
 
 def _use_levels(project: Project, run: Run, text: str) -> Response:
     """Take over a node of the lattice, which its picture names by the levels of the columns in turn."""
-    names, levels = list(run.result.get("levels") or ()), text.split(",")
+    names, levels = _levelled(run), text.split(",")
     if len(levels) != len(names) or not all(level.isdecimal() for level in levels):
         raise MissingPageError
     method = {"name": "generalization", "levels": dict(zip(names, map(int, levels), strict=True))}
-    method |= {name: value for name, value in run.document["method"].items() if name == "max_suppressed"}
+    shares = {**run.document["method"], **({"max_suppressed": _SHARES[-1]} if run.what == "explore" else {})}
+    method |= {name: value for name, value in shares.items() if name == "max_suppressed"}
     project.change(f"Levels {', '.join(levels)}", {**run.document, "method": method})
     return go(f"/p/{project.number}/protect")
 

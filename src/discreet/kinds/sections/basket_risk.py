@@ -13,7 +13,7 @@ from discreet.core.release import Release
 from discreet.kinds.baskets import PublicBasketFigures
 from discreet.kinds.blocks import Figure, Matrices, Section, TableBlock
 from discreet.kinds.sections.basket_estimates import kl_curve_of
-from discreet.kinds.wording import percent
+from discreet.kinds.wording import counted, percent
 from discreet.measure import BasketRisk, Reidentification
 
 
@@ -37,8 +37,8 @@ def _matrix(baskets: Baskets, grids: tuple[FloatArray, FloatArray] | None) -> Se
     return Section(
         "matrix",
         "The matrix of baskets and items",
-        f"A row of the picture stands for about {len(baskets) // height:,} baskets, a column for about "
-        f"{max(baskets.n_items // width, 1):,} items; the stronger the color, the more entries there are.",
+        f"A row of the picture stands for about {counted(len(baskets) // height, 'basket')}, a column for about "
+        f"{counted(max(baskets.n_items // width, 1), 'item')}; the stronger the color, the more entries there are.",
         [
             Figure(
                 "Similarity of neighbors",

@@ -38,7 +38,10 @@ def basket_summary(release: Release, *, internal: bool) -> Tiles:
     data, verdict = release.data, release.verdict
     public = release.figures.public
     counts = public.counts
-    why = "" if public.left_out is None else f"; left out: {counts.suppressed:,} {public.left_out}"
+    left_out = counted(counts.suppressed, "basket")
+    why = (
+        "" if public.left_out is None else f"; left out: {left_out}{public.left_out.removeprefix('baskets')}"
+    )
     tiles = [("Baskets released", f"{counts.n_out:,}", f"of {counts.n_in:,}{why}")]
     if public.grouped is not None:
         smallest, largest = int(data.sizes.min()), int(data.sizes.max())

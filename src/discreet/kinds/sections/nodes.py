@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.arrays import BoolArray, FloatArray, IntArray
 from discreet.core.release import Release
+from discreet.core.tables.table import Table
 from discreet.guarantees import Guarantee
 from discreet.kernels.tables.grouping import distinct, pack
 from discreet.kinds.blocks import Figure, LatticeNodes, Section, TableBlock
@@ -60,10 +61,27 @@ def nodes_of(release: Release) -> Nodes | None:
     lattice = Lattice(release.original, lowest=parameters.get("lowest"), highest=parameters.get("highest"))
     measure = _measure(parameters, lattice, str(details["measure"]))
     visited = _completed(release, lattice, measure, visited)
+    return _nodes(lattice, measure, visited, str(details["measure"]), levels)
+
+
+def nodes_seen(table: Table, visited: Visited, measure: str) -> Nodes | None:
+    """Return the nodes that were looked at without a choice of one; None where there are none."""
+    lattice = Lattice(table)
+    return _nodes(lattice, _measure({}, lattice, measure), visited, measure) if visited.cost.size else None
+
+
+def _nodes(
+    lattice: Lattice,
+    measure: NodeMeasure,
+    visited: Visited,
+    name: str,
+    chosen: Mapping[str, int] | None = None,
+) -> Nodes:
     kind = np.where(visited.feasible, KEEPS, BREAKS)
     kind[border_of(visited)] = BORDER
     n_border = int((kind == BORDER).sum())
-    kind[(visited.levels == [levels[name] for name in visited.names]).all(axis=1)] = CHOSEN
+    if chosen is not None:
+        kind[(visited.levels == [chosen[name] for name in visited.names]).all(axis=1)] = CHOSEN
     at = np.concatenate(
         [_sampled(visited, kind, lattice.table.tuples.counts.size, number) for number in range(4)]
     )
@@ -79,7 +97,7 @@ def nodes_of(release: Release) -> Nodes | None:
     return Nodes(
         names=visited.names,
         heights=tuple(tree.height for tree in lattice.trees),
-        measure=str(details["measure"]),
+        measure=name,
         levels=visited.levels[at],
         cost=cost,
         risk=risk,
@@ -155,13 +173,16 @@ def _unsuppressed(lattice: Lattice, measure: NodeMeasure, node: tuple[int, ...])
 def lattice(release: Release) -> Section | None:
     """Return the nodes of the lattice by cost and risk, with the border and the chosen node."""
     nodes = nodes_of(release)
-    if nodes is None:
-        return None
+    return None if nodes is None else lattice_section(nodes, "Other generalizations")
+
+
+def lattice_section(nodes: Nodes, title: str, *, is_best_known: bool = True) -> Section:
+    """Return nodes by cost and risk; ``is_best_known`` says that no node is better than the best of them."""
     measure = nodes.measure.replace("_", " ").capitalize()
     return Section(
         "lattice",
-        "Other generalizations",
-        _described(nodes),
+        title,
+        _described(nodes, ", enough to find the best" if is_best_known else ""),
         [
             Figure(
                 f"{measure} by mean risk",
@@ -174,11 +195,11 @@ def lattice(release: Release) -> Section | None:
     )
 
 
-def _described(nodes: Nodes) -> str:
+def _described(nodes: Nodes, why: str) -> str:
     evaluated = (
         f"All {counted(nodes.n_nodes, 'node')} of the lattice were evaluated"
         if nodes.n_seen >= nodes.n_nodes
-        else f"{counted(nodes.n_seen, 'node')} of {nodes.n_nodes:,} were evaluated, enough to find the best"
+        else f"{counted(nodes.n_seen, 'node')} of {nodes.n_nodes:,} were evaluated{why}"
     )
     n_points = nodes.kind.size
     sampled = f" An even sample of {n_points:,} is shown." if n_points < nodes.n_seen else ""

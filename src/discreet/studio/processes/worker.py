@@ -23,6 +23,7 @@ from discreet.studio.processes.running import JOB, OUT, PAGE, RESULT
 from discreet.studio.results import (
     compared_page,
     explored,
+    explored_page,
     fragment,
     judged,
     made_page,
@@ -103,7 +104,7 @@ def _explore(record: Mapping[str, Any], folder: Path, progress: Progress) -> Out
     assert job.promise is not None
     progress("Comparing methods")
     exploration = explore(table, [job.promise], shares=record["shares"], time_limit=record["seconds"])
-    return lambda: explored(exploration), lambda: ""
+    return lambda: explored(exploration), lambda: explored_page(exploration, table)
 
 
 def _compare(record: Mapping[str, Any], folder: Path, progress: Progress) -> Outcome:

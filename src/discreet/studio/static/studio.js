@@ -224,11 +224,7 @@
     for (const chart of document.querySelectorAll(".chart + script")) {
       const target = chart.previousElementSibling;
       if (target.childElementCount) continue;
-      window.vegaEmbed(target, JSON.parse(chart.textContent), options).then(({ view }) => {
-        view.addEventListener("click", choose);
-        /* The description is read aloud, and the table behind; not every mark, which has a label without a role. */
-        for (const part of target.querySelectorAll("svg > g")) part.setAttribute("aria-hidden", "true");
-      }).catch(() => {
+      window.vegaEmbed(target, JSON.parse(chart.textContent), options).then(({ view }) => view.addEventListener("click", choose)).catch(() => {
         target.textContent = "This chart could not be drawn; the table below has its numbers.";
       });
     }
