@@ -72,3 +72,12 @@ def test_no_page_about_what_was_made_fails(client: httpx.Client) -> None:
     address, _, run = answer.json()["go"].partition("/runs/")
     statuses = _answers(client, project=address.rpartition("/")[2], run=run)
     assert set(statuses.values()) <= {200, 400, 404}, statuses
+
+
+def test_roles_say_what_becomes_of_columns_where_it_is_so(client: httpx.Client) -> None:
+    for task, fate in (("table", True), ("numbers", False)):
+        address = client.post(f"/sample?task={task}").json()["go"].removesuffix("/look")
+        page = client.get(f"{address}/roles").text
+        assert "others may know it" in page
+        assert ("made coarser" in page) is fate
+        assert ("kept exact" in page) is fate

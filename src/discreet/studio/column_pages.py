@@ -86,11 +86,17 @@ async def _reading(visit: Visit) -> Response:
 async def _roles(visit: Visit) -> Response:
     project = visit.project_with("roles")
     proposals = {proposal["name"]: proposal for proposal in project.proposals}
+    # What becomes of a column stands after the semicolon: it is so where a table is generalized, and nowhere else.
+    is_generalized = project.task.name == "table"
+    roles = {
+        role.value: (title, words if is_generalized else words.partition(";")[0])
+        for role, (title, words) in ROLES.items()
+    }
     return visit.page(
         "roles.html",
         project=project,
         step="roles",
-        roles={role.value: words for role, words in ROLES.items()},
+        roles=roles,
         entries=project.document["columns"],
         proposals=proposals,
         ways=editing.WAYS,
