@@ -226,7 +226,7 @@ def test_a_node_of_the_lattice_is_clicked(
         page.wait_for_selector("text=Settings of optimal")
         page.fill("#f-guarantee1-l", "1")
         page.click(start)
-        page.wait_for_selector(then)
+        page.wait_for_selector(then, timeout=240_000)  # kernels may have to be compiled
         node = "#lattice .chart svg path[aria-roledescription=point]"
         page.wait_for_selector(node, state="attached")
         page.locator(node).last.dispatch_event("click")
