@@ -48,6 +48,8 @@ def _measured(address: str, process: int, source: Path) -> list[Row]:
                 break
             except httpx.ConnectError:
                 time.sleep(0.1)
+        # Every address of the studio begins with a secret path, to which the opening address leads.
+        client.base_url = origin + re.findall(r'href="(/[^"]+)"', client.get(address).text)[0]
         token = re.findall(r'discreet-token" content="([^"]+)"', client.get("/").text)[0]
         client.headers.update({"Origin": origin, "X-Discreet-Token": token})
         # Whoever looks at the page for a while finds the process for the data waiting.
