@@ -42,11 +42,6 @@ BASKET = click.option(
     "--basket", metavar="COLUMN", help="Baskets: the column of the basket, in a long table."
 )
 ITEM = click.option("--item", metavar="COLUMN", help="Baskets: the column of the item, in a long table.")
-KEEP_ORDER = click.option(
-    "--keep-order",
-    is_flag=True,
-    help="Keep the order of the input. By default records are shuffled, since a position can identify a person.",
-)
 POPULATION = click.option(
     "--population", type=DATA, metavar="FILE", help="The population's table, with the quasi-identifiers."
 )

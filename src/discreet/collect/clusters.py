@@ -18,6 +18,7 @@ from discreet.core.baskets.cluster_baskets import ClusterBaskets
 from discreet.core.engine import engine_of
 from discreet.core.errors import InputError, SchemaError
 from discreet.core.rng import RandomState
+from discreet.core.validation import refuse_not_finite
 
 if TYPE_CHECKING:
     from discreet.collect.channels import Channels, NoiseChannel
@@ -63,10 +64,7 @@ def _check(channels: Channels, frame: Any) -> None:
         ranges[name] = _range(channel)
     _, counts = engine.outside_counts(frame, ranges)
     for name, (strange, outside) in counts.items():
-        if strange:
-            raise InputError(
-                f"{strange} values of '{name}' are null, NaN or infinite; drop or fill them first."
-            )
+        refuse_not_finite(strange, f"values of '{name}'")
         if outside:
             raise InputError(
                 f"{outside} values of '{name}' lie outside the stated range, or are too large beside the noise to be "

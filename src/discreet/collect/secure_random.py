@@ -69,7 +69,7 @@ def rounded_up(chance: float) -> float:
 
 
 class RowChance(Chance):
-    """Draw numbers for rows from a key and from what tells each row from all others, such as its cells and a number.
+    """Draw numbers for rows from a key and from a text that no other row has, such as its cells and a number.
 
     Every draw is a digest of both (BLAKE2b with the key), so that a row has the same noise whenever, wherever and
     beside whatever rows it is drawn: engines elsewhere work a frame out again and again, and several draws for one row

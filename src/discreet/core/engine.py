@@ -233,7 +233,7 @@ class Engine(Protocol):
     ) -> Any:
         """Return the rows, in an order that means nothing, with columns distorted where they are; those become floats.
 
-        ``perturb`` takes some rows of the columns, and a text that tells each row from all others of the frame, and
+        ``perturb`` takes some rows of the columns, and a text that no other row of the frame has, and
         returns the distorted columns and a secret number of each row, by which the rows are put in order.
         """
         del frame, names, perturb

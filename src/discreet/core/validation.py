@@ -37,7 +37,7 @@ def array_of(values: Any, *, shown: str = "data") -> np.ndarray[Any, Any]:
     discreet.core.errors.InputError: The rows of 'data' are not of the same length.
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        _refuse(int(np.ma.getmaskarray(values).sum()), f"values of '{shown}'", "drop or fill them first")
+        refuse_not_finite(int(np.ma.getmaskarray(values).sum()), f"values of '{shown}'")
     try:
         return np.asarray(values)
     except ValueError:
@@ -55,7 +55,7 @@ def finite(values: np.ndarray[Any, Any], shown: str, *, then: str = "drop or fil
         numbers = values.astype(np.float64, copy=False)
     except (ValueError, TypeError, OverflowError):
         raise InputError(f"Some {shown} are no numbers.") from None
-    _refuse(int(numbers.size - np.isfinite(numbers).sum()), shown, then)
+    refuse_not_finite(int(numbers.size - np.isfinite(numbers).sum()), shown, then)
     return numbers
 
 
@@ -96,9 +96,10 @@ def _reworded(error: Exception, advice: str) -> Exception:
     return SchemaError(f"X holds cells that are no numbers{advice and '; '}{advice}.")
 
 
-def _refuse(strange: int, shown: str, then: str) -> None:
-    if strange:
-        raise InputError(f"{strange} {shown} are null, NaN or infinite; {then}.")
+def refuse_not_finite(n: int, shown: str, then: str = "drop or fill them first") -> None:
+    """Refuse values of which a number are null, NaN or infinite."""
+    if n:
+        raise InputError(f"{n} {shown} are null, NaN or infinite; {then}.")
 
 
 def symmetric_matrix(values: Any) -> FloatArray | None:

@@ -124,7 +124,7 @@ def write_release(
 def _on_disk(release: Release, path: Path) -> Release:
     """Return a release on a cluster with its rows as they lie on disk, all of them there.
 
-    Rows on a cluster are worked out again for whatever is asked of them. So they are written first, and judged and
+    Rows on a cluster are worked out again for every query. So they are written first, and judged and
     described by what was written.
     """
     engine = engine_of(release.frame)

@@ -85,7 +85,7 @@ class ClusterBaskets(ABC):
     def perturbed(self, perturb: Perturb, *, distorted: tuple[float, float]) -> ClusterBaskets:
         """Return baskets that the workers distort, in an order that means nothing.
 
-        ``perturb`` takes some baskets, and a text that tells each from all others, and returns the distorted ones and a
+        ``perturb`` takes some baskets, and a text that no other has, and returns the distorted ones and a
         secret number of each, by which they are put in order.
         """
 

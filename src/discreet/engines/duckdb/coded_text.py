@@ -22,7 +22,7 @@ _COUNTED_AT_ONCE = 32
 def distinct_values(connection: duckdb.DuckDBPyConnection, cells: Sequence[str]) -> dict[str, str]:
     """Collect the distinct values of columns that seem to have few; return the table of each such column.
 
-    What is asked of a column's values, whether they have white space around them and what types they are of, is the
+    What is tested of a column's values, whether they have white space around them and what types they are of, is the
     same of the distinct ones, which are tested in no time. The shorter columns of the table end in nulls.
     """
     few = _repeated(connection, cells)

@@ -76,7 +76,7 @@ class SparkBaskets(ClusterBaskets):
             if "basket" in rows.columns:
                 placed = rows.selectExpr("items", "CAST(basket AS STRING) AS basket")
             else:
-                # Baskets that are alike are told apart by a number, so that each is distorted for itself.
+                # Baskets that are alike are numbered, so that each is distorted for itself.
                 alike = "row_number() OVER (PARTITION BY items ORDER BY items)"
                 placed = rows.selectExpr("array_sort(items) AS items").selectExpr(
                     "items", f"CAST({alike} AS STRING) AS basket"
@@ -168,7 +168,7 @@ def flipped_of(
     """Distort the baskets of a worker's batches."""
     for batch in batches:
         rows = baskets_of(batch.column(0), names)
-        # The name alone would be that of any number; what a basket holds tells apart those that are numbered.
+        # The name alone would be that of any number; what a basket holds differs between those that are numbered.
         places = [
             f"{items}{name}" for items, name in zip(rows.lists(), batch.column(1).to_pylist(), strict=True)
         ]

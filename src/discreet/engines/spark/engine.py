@@ -311,7 +311,7 @@ class Spark(SqlEngine):
         rows = source._normalized
         for name in rows.refused:
             raise rows.refusal(name)
-        # Rows that are alike are told apart by a number, so that each has noise of its own.
+        # Rows that are alike are numbered, so that each has noise of its own.
         placed = SqlSource._placed(source, rows.relation)
         return perturbed_rows(placed, list(rows.names), names, perturb)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.core.errors import InputError, ParameterError, SchemaError
 from discreet.core.figures import Caution
+from discreet.core.validation import refuse_not_finite
 from discreet.job.channels.shares import stated_shares
 
 if TYPE_CHECKING:
@@ -95,10 +96,7 @@ class ByNoise(ByChannels):
                 ranges[name] = (LEAST_POSITIVE, channel.high)
         n_rows, unfit = engine.outside_counts(relation, ranges)
         for name, (strange, outside) in unfit.items():
-            if strange:
-                raise InputError(
-                    f"{strange} values of '{name}' are null, NaN or infinite; drop or fill them first."
-                )
+            refuse_not_finite(strange, f"values of '{name}'")
             if outside:
                 raise InputError(
                     f"{outside} values of '{name}' lie outside the stated range, so noise could not hide them; widen "

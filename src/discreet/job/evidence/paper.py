@@ -167,7 +167,8 @@ def _summary(statement: EvidenceStatement) -> Iterator[str]:
             f"claims, where guessing is in {percent(worst.baseline)}."
         )
     elif isinstance(statement.attacks, MembershipAttack) and statement.attacks.membership is not None:
-        yield f"Who is in the data is told with {percent(statement.attacks.membership.auc)}, where 50% is a coin."
+        auc = percent(statement.attacks.membership.auc)
+        yield f"The membership attack ranks people in the data above others in {auc} of pairs; guessing does so in 50%."
     if statement.harbor is not None:
         yield f"HIPAA Safe Harbor, looked for in the released data: {statement.harbor.word}."
     n_open = sum(key not in statement.answers for key in QUESTIONS)

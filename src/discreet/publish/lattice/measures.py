@@ -101,7 +101,7 @@ class NodeMeasure(ABC):
         """Return a node's cost: the classes dropped, and the sizes of those kept."""
 
     def ranks(self, node: Node, dropped: Dropped) -> tuple[float, ...]:
-        """Return the costs of the columns, the highest first, where nodes of one cost are told apart by them."""
+        """Return the costs of the columns, the highest first, by which nodes of one cost are compared."""
         del node, dropped
         return ()
 
