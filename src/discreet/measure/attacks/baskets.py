@@ -215,8 +215,8 @@ def _inference(
     usual = int(np.bincount(data.sensitive.values, data.sensitive.counts).argmax())
     rate = _inferred(data, index, people, usual, n_attacks, rng)
     control = None if others is None else _inferred(data, index, others, usual, n_attacks, rng)
-    held = people.sensitive
-    baseline = 0.0 if held is None else float(held.counts[usual]) / max(len(held), 1)
+    sensitive = people.sensitive
+    baseline = 0.0 if sensitive is None else float(sensitive.counts[usual]) / max(len(sensitive), 1)
     return AttackSuccess.of("inference of a sensitive item", rate, control, baseline)
 
 
@@ -229,17 +229,17 @@ def _inferred(
     rng: np.random.Generator,
 ) -> Rate:
     """Return how many of the claims are right, over people in random order until there are enough."""
-    held, lengths = people.sensitive, index.baskets.lengths
+    sensitive, lengths = people.sensitive, index.baskets.lengths
     claims = right = 0
-    if held is None:
+    if sensitive is None:
         return Rate.of(0, 0)
-    for person in rng.permutation(len(held))[: _PEOPLE * n_attacks].tolist():
+    for person in rng.permutation(len(sensitive))[: _PEOPLE * n_attacks].tolist():
         known = people.ordinary.items[people.ordinary.indptr[person] : people.ordinary.indptr[person + 1]]
         fits = index.holding(known)
         guess = _likeliest(data, fits[lengths[fits] == known.size], usual)
         if guess is not None:
             claims += 1
-            right += int(guess in held.items[held.indptr[person] : held.indptr[person + 1]])
+            right += int(guess in sensitive.items[sensitive.indptr[person] : sensitive.indptr[person + 1]])
         if claims == n_attacks:
             break
     return Rate.of(right, claims)
