@@ -163,3 +163,32 @@ def test_what_would_break_the_promise_is_refused() -> None:
     with pytest.raises(SchemaError, match="counts rows"):
         SafePub(promise).release(visits)
     assert np.isfinite(promise.bound)
+
+
+def test_the_public_record_is_that_of_the_sample_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables whose rows differ where nobody was drawn have the same public record, figures and cautions."""
+    plan = SafePub._plan
+
+    class FixedDraws:
+        def __init__(self, rng: np.random.Generator) -> None:
+            self._rng = rng
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._rng, name)
+
+        def binomial(self, counts: Any, beta: float) -> Any:
+            del beta
+            return np.where(counts > 5, 100, 0)
+
+    monkeypatch.setattr(SafePub, "_plan", lambda self, table, rng: plan(self, table, FixedDraws(rng)))
+    rows = [(1, "a"), (11, "b"), (21, "c")] * 400
+    releases = [
+        SafePub(SampledPrivacy(2, 1e-6), levels={"age": 1}).release(table_of([*rows, last]))
+        for last in ((2, "b"), (98, "a"))
+    ]
+    assert releases[0].recipe == releases[1].recipe
+    first, second = ([each for each in release.cautions if each.public] for release in releases)
+    assert first == second
+    assert releases[0].verdict == releases[1].verdict
+    figures = [release.figures.public.to_dict() for release in releases]
+    assert figures[0] == figures[1]
